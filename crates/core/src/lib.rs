@@ -1,0 +1,22 @@
+//! The rule book: ids, envelope, canonical JSON, chain hash, job events, `fold` and `decide`.
+//! Imports no other room; touches no clock, random source, database or runtime.
+//!
+//! Everything here is a pure function of its arguments: time, jitter and ids arrive from outside,
+//! so the same inputs give the same bytes on any machine, in a test, and ten years from now.
+
+pub mod canonical;
+pub mod chain;
+pub mod envelope;
+pub mod id;
+pub mod job;
+pub mod log_events;
+pub mod retry;
+pub mod time;
+
+pub use canonical::CanonicalJson;
+pub use chain::{Hash, chain_hash};
+pub use envelope::{Draft, Envelope, EnvelopeError, EventRecord, Head};
+pub use id::{EventId, JobId, StreamId, TenantId, Version};
+pub use job::{Job, JobEvent, Status};
+pub use retry::RetryPolicy;
+pub use time::Timestamp;

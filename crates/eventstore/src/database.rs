@@ -1,0 +1,127 @@
+//! The two databases behind one set of enums. Portable SQL is written once and run through
+//! [`portable!`](crate::portable); hot operations match on the enum and speak each tongue.
+
+use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
+
+use crate::error::StoreError;
+use crate::fault::{Failure, Fault};
+
+/// A pool of either database.
+#[derive(Clone, Debug)]
+pub enum Database {
+    /// PostgreSQL.
+    Postgres(PgPool),
+    /// SQLite.
+    Sqlite(SqlitePools),
+}
+
+/// SQLite has one writer at a time: one connection writes, the others read.
+#[derive(Clone, Debug)]
+pub struct SqlitePools {
+    /// The one connection of this process that writes.
+    pub writer: SqlitePool,
+    /// Connections that only read.
+    pub readers: SqlitePool,
+}
+
+/// One connection of either database, borrowed from a transaction, ours or the caller's.
+#[derive(Debug)]
+pub enum Conn<'c> {
+    /// PostgreSQL.
+    Postgres(&'c mut PgConnection),
+    /// SQLite.
+    Sqlite(&'c mut SqliteConnection),
+}
+
+/// A transaction of either database. Dropped without [`Tx::commit`] it leaves nothing.
+#[derive(Debug)]
+pub struct Tx {
+    pub(crate) inner: TxInner,
+    pub(crate) fault: Fault,
+}
+
+#[derive(Debug)]
+pub(crate) enum TxInner {
+    Postgres(Transaction<'static, Postgres>),
+    Sqlite(Transaction<'static, Sqlite>),
+}
+
+/// Run the same statement on whichever connection this is.
+#[macro_export]
+macro_rules! portable {
+    ($conn:expr, $c:ident => $body:expr) => {
+        match $conn {
+            $crate::Conn::Postgres($c) => $body,
+            $crate::Conn::Sqlite($c) => $body,
+        }
+    };
+}
+
+impl Tx {
+    /// Its connection.
+    pub fn conn(&mut self) -> Conn<'_> {
+        match &mut self.inner {
+            TxInner::Postgres(tx) => Conn::Postgres(&mut *tx),
+            TxInner::Sqlite(tx) => Conn::Sqlite(&mut *tx),
+        }
+    }
+
+    /// Make it durable. An error here may mean either: it is known only by looking.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        let failure = self.fault.next();
+        if let Failure::NotPersisted = failure {
+            return Err(Failure::error());
+        }
+        match self.inner {
+            TxInner::Postgres(tx) => tx.commit().await?,
+            TxInner::Sqlite(tx) => tx.commit().await?,
+        }
+        if let Failure::Persisted = failure { Err(Failure::error()) } else { Ok(()) }
+    }
+}
+
+impl Conn<'_> {
+    /// The same connection for a shorter time.
+    pub fn reborrow(&mut self) -> Conn<'_> {
+        match self {
+            Conn::Postgres(conn) => Conn::Postgres(conn),
+            Conn::Sqlite(conn) => Conn::Sqlite(conn),
+        }
+    }
+
+    /// Run one portable statement without parameters or result.
+    pub async fn execute(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        portable!(self, c => sqlx::raw_sql(sql).execute(&mut **c).await.map(drop))?;
+        Ok(())
+    }
+}
+
+impl<'c> From<&'c mut PgConnection> for Conn<'c> {
+    fn from(conn: &'c mut PgConnection) -> Self {
+        Conn::Postgres(conn)
+    }
+}
+
+impl<'c> From<&'c mut SqliteConnection> for Conn<'c> {
+    fn from(conn: &'c mut SqliteConnection) -> Self {
+        Conn::Sqlite(conn)
+    }
+}
+
+impl<'c, 't> From<&'c mut Transaction<'t, Postgres>> for Conn<'c> {
+    fn from(tx: &'c mut Transaction<'t, Postgres>) -> Self {
+        Conn::Postgres(&mut *tx)
+    }
+}
+
+impl<'c, 't> From<&'c mut Transaction<'t, Sqlite>> for Conn<'c> {
+    fn from(tx: &'c mut Transaction<'t, Sqlite>) -> Self {
+        Conn::Sqlite(&mut *tx)
+    }
+}
+
+impl<'c> From<&'c mut Tx> for Conn<'c> {
+    fn from(tx: &'c mut Tx) -> Self {
+        tx.conn()
+    }
+}

@@ -1,0 +1,27 @@
+//! The log on PostgreSQL and SQLite: append, read, verify.
+//! Imports `core` only; knows nothing of job handlers.
+
+mod append;
+mod clock;
+mod database;
+mod entropy;
+mod error;
+mod fault;
+mod migrate;
+pub mod postgres;
+mod read;
+pub mod sqlite;
+mod store;
+mod tenant;
+pub mod verify;
+
+pub use append::{Cause, StreamAppend, StreamHead, append_to_streams, check_head, records, stream_heads, write_events};
+pub use clock::Clock;
+pub use database::{Conn, Database, SqlitePools, Tx};
+pub use entropy::entropy;
+pub use error::StoreError;
+pub use fault::Fault;
+pub use migrate::MIGRATIONS;
+pub use read::{StoredEvent, read_stream, read_streams_after};
+pub use store::{Store, StoreOptions};
+pub use tenant::{Tenant, add_tenant, insert_tenant, tenant_by_slug_or_id, tenants};

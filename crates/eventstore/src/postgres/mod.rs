@@ -1,0 +1,105 @@
+//! PostgreSQL's own tongue.
+
+mod compose;
+
+use bpc_core::{EventRecord, StreamId, Timestamp};
+use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, Executor, PgConnection, PgPool};
+use uuid::Uuid;
+
+use crate::append::StreamHead;
+use crate::error::StoreError;
+use crate::store::StoreOptions;
+
+pub use compose::Composed;
+
+/// What every connection is told first. The statements here are written for their indexes and take
+/// arrays whose size the planner cannot know: it must neither plan them anew each time nor scan a
+/// table that was empty when it looked.
+const SESSION: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
+    SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; \
+    SET application_name = 'bpc'";
+
+/// The time by the server's clock, as microseconds.
+pub const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<PgPool, StoreError> {
+    let connect: PgConnectOptions = url.parse().map_err(|_| StoreError::BadUrl(without_password(url)))?;
+    let pool = PgPoolOptions::new()
+        .max_connections(options.connections_max)
+        .acquire_timeout(options.acquire_timeout)
+        .after_connect(|conn, _| Box::pin(async move { conn.execute(sqlx::raw_sql(SESSION)).await.map(drop) }))
+        .connect_with(connect.disable_statement_logging())
+        .await
+        .map_err(|error| match StoreError::from(error) {
+            // Wrong password, no such database: for a caller that is no connection, too.
+            StoreError::Database(error) => StoreError::Unavailable(error),
+            error => error,
+        })?;
+    Ok(pool)
+}
+
+/// A URL fit for a message.
+fn without_password(url: &str) -> String {
+    match (url.find("://"), url.rfind('@')) {
+        (Some(scheme), Some(at)) if scheme < at => format!("{}://…{}", &url[..scheme], &url[at..]),
+        _ => url.to_owned(),
+    }
+}
+
+pub(crate) async fn now(pool: &PgPool) -> Result<Timestamp, StoreError> {
+    let micros: i64 = sqlx::query_scalar(CLOCK).fetch_one(pool).await?;
+    Ok(Timestamp::from_micros(micros))
+}
+
+/// Add the append of `events` to a statement.
+pub fn append_events(events: &[EventRecord], statement: &mut Composed) -> Result<(), StoreError> {
+    let column = |take: fn(&EventRecord) -> Uuid| events.iter().map(take).collect::<Vec<_>>();
+    statement.part(include_str!("sql/append_events.sql"), |args| {
+        args.add(column(|event| event.tenant_id.0))?;
+        args.add(events.iter().map(|event| &*event.stream_type).collect::<Vec<_>>())?;
+        args.add(column(|event| event.stream_id.0))?;
+        args.add(events.iter().map(|event| event.version.0 as i32).collect::<Vec<_>>())?;
+        args.add(events.iter().map(|event| &*event.event_type).collect::<Vec<_>>())?;
+        args.add(events.iter().map(|event| event.occurred_at.as_micros()).collect::<Vec<_>>())?;
+        args.add(events.iter().map(|event| &event.event_hash.0[..]).collect::<Vec<_>>())?;
+        args.add(events.iter().map(|event| &event.event_bytes[..]).collect::<Vec<_>>())
+    })
+}
+
+pub(crate) async fn stream_heads(
+    conn: &mut PgConnection,
+    streams: &[StreamId],
+) -> Result<Vec<StreamHead>, StoreError> {
+    let ids: Vec<Uuid> = streams.iter().map(|id| id.0).collect();
+    let rows = sqlx::query_as(include_str!("sql/stream_heads.sql")).bind(ids).fetch_all(conn).await?;
+    Ok(rows)
+}
+
+/// By SQLSTATE: what went away may come back; what conflicts may be tried again.
+pub(crate) fn classify(code: &str, error: sqlx::Error) -> StoreError {
+    match code {
+        // Serialization failure, deadlock: nothing was written, try again.
+        "40001" | "40P01" => StoreError::Conflict(error),
+        // Connection exceptions, shutdown, crash, starting up, too many connections.
+        "57P01" | "57P02" | "57P03" | "57014" | "53300" => StoreError::Unavailable(error),
+        code if code.starts_with("08") => StoreError::Unavailable(error),
+        "42P01" => StoreError::NotInitialised,
+        _ => StoreError::Database(error),
+    }
+}
+
+pub(crate) type AddResult = Result<(), sqlx::error::BoxDynError>;
+
+/// `Arguments::add` with a shorter name for closures.
+pub struct Args<'a>(pub(crate) &'a mut PgArguments);
+
+impl Args<'_> {
+    /// Bind the next value.
+    pub fn add<'q, T>(&mut self, value: T) -> AddResult
+    where
+        T: sqlx::Encode<'q, sqlx::Postgres> + sqlx::Type<sqlx::Postgres> + 'q,
+    {
+        sqlx::Arguments::add(self.0, value)
+    }
+}

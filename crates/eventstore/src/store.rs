@@ -1,0 +1,131 @@
+//! The handle on a log: connect, begin, read the clock.
+
+use std::time::{Duration, Instant};
+
+use bpc_core::Timestamp;
+
+use crate::clock::Clock;
+use crate::database::{Database, Tx, TxInner};
+use crate::error::StoreError;
+use crate::fault::Fault;
+use crate::{migrate, postgres, sqlite};
+
+/// How to connect.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// Most connections to hold (readers, on SQLite).
+    pub connections_max: u32,
+    /// How long to wait for a connection before the database counts as unavailable.
+    pub acquire_timeout: Duration,
+    /// Whose clock counts.
+    pub clock: Clock,
+    /// Create the SQLite file if it is missing.
+    pub create: bool,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        StoreOptions {
+            connections_max: 8,
+            acquire_timeout: Duration::from_secs(10),
+            clock: Clock::Database,
+            create: true,
+        }
+    }
+}
+
+/// A log. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// Its database.
+    pub database: Database,
+    /// Its clock.
+    pub clock: Clock,
+    /// Faults that a test wants.
+    pub fault: Fault,
+}
+
+/// How long a writer on SQLite waits for other processes before it gives up.
+const BUSY_MAX: Duration = Duration::from_secs(120);
+
+impl Store {
+    /// Connect to `sqlite://FILE` or `postgres://...`.
+    pub async fn connect(url: &str, options: StoreOptions) -> Result<Store, StoreError> {
+        let database = if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            Database::Postgres(postgres::connect(url, &options).await?)
+        } else if url.starts_with("sqlite:") {
+            Database::Sqlite(sqlite::connect(url, &options).await?)
+        } else {
+            return Err(StoreError::BadUrl(url.to_owned()));
+        };
+        Ok(Store { database, clock: options.clock, fault: Fault::default() })
+    }
+
+    /// Create or update the schema. Safe to call from many processes at once.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        migrate::run(self).await
+    }
+
+    /// Begin a transaction that writes. On SQLite it waits its turn, so no caller ever sees
+    /// `SQLITE_BUSY`.
+    pub async fn begin(&self) -> Result<Tx, StoreError> {
+        let inner = match &self.database {
+            Database::Postgres(pool) => TxInner::Postgres(pool.begin().await?),
+            Database::Sqlite(pools) => {
+                let start = Instant::now();
+                loop {
+                    match pools.writer.begin_with("BEGIN IMMEDIATE").await {
+                        Ok(tx) => break TxInner::Sqlite(tx),
+                        Err(error) if sqlite::is_busy(&error) && start.elapsed() < BUSY_MAX => {}
+                        Err(error) if sqlite::is_busy(&error) => return Err(StoreError::Busy(start.elapsed())),
+                        // The other pool users hold the connection; they are waiting their turn too.
+                        Err(sqlx::Error::PoolTimedOut) if start.elapsed() < BUSY_MAX => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+        };
+        Ok(Tx { inner, fault: self.fault.clone() })
+    }
+
+    /// Begin a transaction that only reads, all of it at one moment of the log.
+    pub async fn begin_read(&self) -> Result<Tx, StoreError> {
+        let inner = match &self.database {
+            Database::Postgres(pool) => {
+                TxInner::Postgres(pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?)
+            }
+            Database::Sqlite(pools) => TxInner::Sqlite(pools.readers.begin().await?),
+        };
+        Ok(Tx { inner, fault: Fault::default() })
+    }
+
+    /// The time by the clock that counts.
+    pub async fn now(&self) -> Result<Timestamp, StoreError> {
+        if let Some(at) = self.clock.fixed() {
+            return Ok(at);
+        }
+        match &self.database {
+            Database::Postgres(pool) => postgres::now(pool).await,
+            Database::Sqlite(_) => Ok(self.clock.host()),
+        }
+    }
+
+    /// Close all connections.
+    pub async fn close(&self) {
+        match &self.database {
+            Database::Postgres(pool) => pool.close().await,
+            Database::Sqlite(pools) => {
+                pools.readers.close().await;
+                pools.writer.close().await;
+            }
+        }
+    }
+
+    /// `postgres` or `sqlite`.
+    pub fn kind(&self) -> &'static str {
+        match self.database {
+            Database::Postgres(_) => "postgres",
+            Database::Sqlite(_) => "sqlite",
+        }
+    }
+}

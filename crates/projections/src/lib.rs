@@ -1,0 +1,19 @@
+//! Everything that can be thrown away and rebuilt: the leasable queue, the job list, dead letters,
+//! domain views; and the replay that rebuilds them. Imports `core` and `eventstore`.
+
+mod columns;
+mod domain;
+mod lanes;
+mod leasing;
+mod list;
+mod postgres;
+mod replay;
+mod sqlite;
+mod write;
+
+pub use domain::{Projection, ViewTable};
+pub use lanes::{Lane, LaneRoom, lanes};
+pub use leasing::{Leasable, Taken, expired_leases, held_leases, leasable_jobs};
+pub use list::{JobFilter, JobLine, StatusCount, jobs_by_status, list_jobs, lock_job, running_jobs};
+
+pub use write::{JobWrites, write_jobs, write_jobs_alone};

@@ -1,0 +1,199 @@
+//! The job views in PostgreSQL's tongue.
+
+use bpc_core::job::QueueRow;
+use bpc_core::{JobId, Timestamp, Version};
+use bpc_eventstore::StoreError;
+use bpc_eventstore::postgres::{Composed, append_events};
+use sqlx::postgres::PgRow;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use crate::columns::queue_row_of_postgres;
+use crate::lanes::{Lane, LaneRoom};
+use crate::leasing::Leasable;
+use crate::write::JobWrites;
+
+/// One column of many rows.
+macro_rules! column {
+    ($rows:expr, $row:ident => $value:expr) => {
+        $rows.iter().map(|$row| $value).collect::<Vec<_>>()
+    };
+}
+
+/// All of `writes` as one statement.
+pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
+    let mut statement = Composed::default();
+    append_events(&writes.events, &mut statement)?;
+    insert_queue_rows(writes, &mut statement)?;
+    update_queue_rows(writes, &mut statement)?;
+    delete_queue_rows(writes, &mut statement)?;
+    insert_finished_jobs(writes, &mut statement)?;
+    delete_finished_jobs(writes, &mut statement)?;
+    if !writes.wake.is_empty() {
+        let wake = "SELECT pg_notify('bpc_jobs', lane) FROM unnest($1::text[]) AS lane";
+        statement.select(wake, |args| args.add(&writes.wake))?;
+    }
+    Ok(statement)
+}
+
+fn insert_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let rows = &writes.insert_queue;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    statement.part(include_str!("postgres/sql/insert_queue_rows.sql"), |args| {
+        args.add(column!(rows, row => row.job_id.0))?;
+        args.add(column!(rows, row => row.tenant_id.0))?;
+        args.add(column!(rows, row => row.created_at.as_micros()))?;
+        args.add(column!(rows, row => row.scheduled_at.as_micros()))?;
+        args.add(column!(rows, row => row.lease_expires_at.map(Timestamp::as_micros)))?;
+        args.add(column!(rows, row => row.progressed_at.map(Timestamp::as_micros)))?;
+        args.add(column!(rows, row => row.version.0 as i32))?;
+        args.add(column!(rows, row => row.fence.map(|fence| fence.0 as i32)))?;
+        args.add(column!(rows, row => row.max_attempts as i32))?;
+        args.add(column!(rows, row => row.attempts as i32))?;
+        args.add(column!(rows, row => i16::from(row.priority)))?;
+        args.add(column!(rows, row => row.progress_percent.map(i16::from)))?;
+        args.add(column!(rows, row => row.running))?;
+        args.add(column!(rows, row => row.cancel_requested))?;
+        args.add(column!(rows, row => &*row.job_type))?;
+        args.add(column!(rows, row => &*row.queue))?;
+        args.add(column!(rows, row => &row.head_hash.0[..]))?;
+        args.add(column!(rows, row => row.worker_id.as_deref()))?;
+        args.add(column!(rows, row => row.error_code.as_deref()))?;
+        args.add(column!(rows, row => row.error_message.as_deref()))
+    })
+}
+
+fn update_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let rows = &writes.update_queue;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    statement.part(include_str!("postgres/sql/update_queue_rows.sql"), |args| {
+        args.add(column!(rows, row => row.job_id.0))?;
+        args.add(column!(rows, row => row.scheduled_at.as_micros()))?;
+        args.add(column!(rows, row => row.lease_expires_at.map(Timestamp::as_micros)))?;
+        args.add(column!(rows, row => row.progressed_at.map(Timestamp::as_micros)))?;
+        args.add(column!(rows, row => row.version.0 as i32))?;
+        args.add(column!(rows, row => row.fence.map(|fence| fence.0 as i32)))?;
+        args.add(column!(rows, row => row.attempts as i32))?;
+        args.add(column!(rows, row => row.progress_percent.map(i16::from)))?;
+        args.add(column!(rows, row => row.running))?;
+        args.add(column!(rows, row => row.cancel_requested))?;
+        args.add(column!(rows, row => &row.head_hash.0[..]))?;
+        args.add(column!(rows, row => row.worker_id.as_deref()))?;
+        args.add(column!(rows, row => row.error_code.as_deref()))?;
+        args.add(column!(rows, row => row.error_message.as_deref()))
+    })
+}
+
+fn delete_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let rows = &writes.delete_queue;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    statement.part(include_str!("postgres/sql/delete_queue_rows.sql"), |args| args.add(column!(rows, id => id.0)))
+}
+
+fn insert_finished_jobs(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let rows = &writes.insert_finished;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    statement.part(include_str!("postgres/sql/insert_finished_jobs.sql"), |args| {
+        args.add(column!(rows, row => row.created_at.as_micros()))?;
+        args.add(column!(rows, row => row.scheduled_at.as_micros()))?;
+        args.add(column!(rows, row => row.finished_at.as_micros()))?;
+        args.add(column!(rows, row => row.tenant_id.0))?;
+        args.add(column!(rows, row => row.job_id.0))?;
+        args.add(column!(rows, row => row.version.0 as i32))?;
+        args.add(column!(rows, row => row.attempts as i32))?;
+        args.add(column!(rows, row => row.max_attempts as i32))?;
+        args.add(column!(rows, row => i16::from(row.priority)))?;
+        args.add(column!(rows, row => row.resolved))?;
+        args.add(column!(rows, row => row.status.as_str()))?;
+        args.add(column!(rows, row => &*row.job_type))?;
+        args.add(column!(rows, row => &*row.queue))?;
+        args.add(column!(rows, row => row.error_code.as_deref()))?;
+        args.add(column!(rows, row => row.error_message.as_deref()))
+    })
+}
+
+fn delete_finished_jobs(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let rows = &writes.delete_finished;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    statement.part(include_str!("postgres/sql/delete_finished_jobs.sql"), |args| {
+        args.add(column!(rows, key => key.0.0))?;
+        args.add(column!(rows, key => key.1.as_micros()))?;
+        args.add(column!(rows, key => key.2.0))
+    })
+}
+
+pub(crate) async fn leasable_jobs(
+    conn: &mut PgConnection,
+    now: Option<Timestamp>,
+    lanes: &[LaneRoom],
+    excluded_types: &[String],
+    limit: usize,
+) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
+    let rows = sqlx::query(include_str!("postgres/sql/leasable_jobs.sql"))
+        .bind(now.map(Timestamp::as_micros))
+        .bind(column!(lanes, lane => lane.lane.tenant_id.0))
+        .bind(column!(lanes, lane => &*lane.lane.queue))
+        .bind(column!(lanes, lane => lane.room.min(i32::MAX as usize) as i32))
+        .bind(limit as i64)
+        .bind(excluded_types)
+        .fetch_all(conn)
+        .await?;
+    let now = first_now(&rows)?;
+    let leasable = |row: &PgRow| {
+        Ok(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_postgres(row, 2)?.into() })
+    };
+    Ok((now, rows.iter().map(leasable).collect::<Result<_, sqlx::Error>>()?))
+}
+
+pub(crate) async fn held_leases(
+    conn: &mut PgConnection,
+    now: Option<Timestamp>,
+    held: &[(JobId, Version)],
+) -> Result<(Option<Timestamp>, Vec<QueueRow>), StoreError> {
+    let rows = sqlx::query(include_str!("postgres/sql/held_leases.sql"))
+        .bind(now.map(Timestamp::as_micros))
+        .bind(column!(held, it => it.0.0))
+        .bind(column!(held, it => it.1.0 as i32))
+        .fetch_all(conn)
+        .await?;
+    queue_rows(&rows)
+}
+
+pub(crate) async fn expired_leases(
+    conn: &mut PgConnection,
+    now: Option<Timestamp>,
+    limit: u32,
+) -> Result<(Option<Timestamp>, Vec<QueueRow>), StoreError> {
+    let rows = sqlx::query(include_str!("postgres/sql/expired_leases.sql"))
+        .bind(now.map(Timestamp::as_micros))
+        .bind(i64::from(limit))
+        .fetch_all(conn)
+        .await?;
+    queue_rows(&rows)
+}
+
+pub(crate) async fn lanes(conn: &mut PgConnection) -> Result<Vec<(Lane, Timestamp)>, StoreError> {
+    let rows: Vec<(Uuid, String, i64)> =
+        sqlx::query_as(include_str!("postgres/sql/lanes.sql")).fetch_all(conn).await?;
+    Ok(rows.into_iter().map(crate::lanes::lane_and_due).collect())
+}
+
+/// Queue rows behind a column with the time.
+fn queue_rows(rows: &[PgRow]) -> Result<(Option<Timestamp>, Vec<QueueRow>), StoreError> {
+    let now = first_now(rows)?;
+    Ok((now, rows.iter().map(|row| queue_row_of_postgres(row, 1)).collect::<Result<_, _>>()?))
+}
+
+fn first_now(rows: &[PgRow]) -> Result<Option<Timestamp>, sqlx::Error> {
+    rows.first().map(|row| row.try_get(0).map(Timestamp::from_micros)).transpose()
+}

@@ -1,0 +1,41 @@
+-- Due jobs of some lanes (tenant and queue, with room for so many), by priority then due time, with
+-- the ENQUEUED event that holds their payload.
+--
+-- A lane is read one priority at a time, so that jobs due in the future are never walked over. How
+-- many of each lane belong to the first $5 of all is found without locks; then just so many are
+-- locked, each worker skipping what others hold. Locking more than are wanted would write to the
+-- rows of jobs that stay where they are.
+WITH clock AS MATERIALIZED (
+    SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
+), wanted AS MATERIALIZED (
+    SELECT tenant_id, queue, priority, count(*) AS jobs
+    FROM (
+        SELECT lane.tenant_id, lane.queue, due.priority, due.scheduled_at
+        FROM clock, unnest($2::uuid[], $3::text[], $4::int4[]) AS lane(tenant_id, queue, room),
+        LATERAL (
+            SELECT level.priority, ready.scheduled_at
+            FROM generate_series(0, 3) AS level(priority),
+            LATERAL (
+                SELECT q.scheduled_at FROM job_queue q
+                WHERE NOT q.running AND q.tenant_id = lane.tenant_id AND q.queue = lane.queue
+                    AND q.priority = level.priority AND q.scheduled_at <= clock.now AND q.job_type <> ALL ($6::text[])
+                ORDER BY q.scheduled_at LIMIT lane.room
+            ) AS ready
+            ORDER BY level.priority, ready.scheduled_at LIMIT lane.room
+        ) AS due
+        ORDER BY due.priority, due.scheduled_at LIMIT $5
+    ) AS first
+    GROUP BY tenant_id, queue, priority
+)
+SELECT clock.now, e.event_bytes, q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
+    q.max_attempts, q.attempts, q.priority, q.progress_percent, q.running, q.cancel_requested, q.job_type, q.queue,
+    q.head_hash, q.worker_id, q.error_code, q.error_message
+FROM clock, wanted,
+LATERAL (
+    SELECT * FROM job_queue q
+    WHERE NOT q.running AND q.tenant_id = wanted.tenant_id AND q.queue = wanted.queue
+        AND q.priority = wanted.priority AND q.scheduled_at <= clock.now AND q.job_type <> ALL ($6::text[])
+    ORDER BY q.scheduled_at LIMIT wanted.jobs
+    FOR UPDATE SKIP LOCKED
+) AS q
+JOIN events e ON e.stream_id = q.job_id AND e.version = 1

@@ -1,0 +1,165 @@
+//! The job views in SQLite's tongue.
+
+use bpc_core::job::QueueRow;
+use bpc_core::{JobId, Timestamp, Version};
+use bpc_eventstore::StoreError;
+use bpc_eventstore::sqlite::{append_events, execute_rows, fetch_rows};
+use sqlx::{Row, SqliteConnection};
+use uuid::Uuid;
+
+use crate::columns::queue_row_of_sqlite;
+use crate::lanes::{Lane, LaneRoom};
+use crate::leasing::Leasable;
+use crate::write::JobWrites;
+
+/// Write all of it, inside the transaction that `conn` is in.
+pub(crate) async fn write_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    append_events(conn, &writes.events).await?;
+    insert_queue_rows(conn, writes).await?;
+    update_queue_rows(conn, writes).await?;
+    delete_queue_rows(conn, writes).await?;
+    delete_finished_jobs(conn, writes).await?;
+    insert_finished_jobs(conn, writes).await
+}
+
+async fn insert_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    let sql = include_str!("sqlite/sql/insert_queue_rows.sql");
+    execute_rows(conn, sql, &writes.insert_queue, |query, row| {
+        query
+            .bind(row.job_id.0)
+            .bind(row.tenant_id.0)
+            .bind(row.created_at.as_micros())
+            .bind(row.scheduled_at.as_micros())
+            .bind(row.lease_expires_at.map(Timestamp::as_micros))
+            .bind(row.progressed_at.map(Timestamp::as_micros))
+            .bind(row.version.0)
+            .bind(row.fence.map(|fence| fence.0))
+            .bind(row.max_attempts)
+            .bind(row.attempts)
+            .bind(row.priority)
+            .bind(row.progress_percent)
+            .bind(row.running)
+            .bind(row.cancel_requested)
+            .bind(&*row.job_type)
+            .bind(&*row.queue)
+            .bind(&row.head_hash.0[..])
+            .bind(row.worker_id.as_deref())
+            .bind(row.error_code.as_deref())
+            .bind(row.error_message.as_deref())
+    })
+    .await
+}
+
+async fn update_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    let sql = include_str!("sqlite/sql/update_queue_rows.sql");
+    execute_rows(conn, sql, &writes.update_queue, |query, row| {
+        query
+            .bind(row.job_id.0)
+            .bind(row.scheduled_at.as_micros())
+            .bind(row.lease_expires_at.map(Timestamp::as_micros))
+            .bind(row.progressed_at.map(Timestamp::as_micros))
+            .bind(row.version.0)
+            .bind(row.fence.map(|fence| fence.0))
+            .bind(row.attempts)
+            .bind(row.progress_percent)
+            .bind(row.running)
+            .bind(row.cancel_requested)
+            .bind(&row.head_hash.0[..])
+            .bind(row.worker_id.as_deref())
+            .bind(row.error_code.as_deref())
+            .bind(row.error_message.as_deref())
+    })
+    .await
+}
+
+async fn delete_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    let sql = include_str!("sqlite/sql/delete_queue_rows.sql");
+    execute_rows(conn, sql, &writes.delete_queue, |query, id| query.bind(id.0)).await
+}
+
+async fn insert_finished_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    let sql = include_str!("sqlite/sql/insert_finished_jobs.sql");
+    execute_rows(conn, sql, &writes.insert_finished, |query, row| {
+        query
+            .bind(row.created_at.as_micros())
+            .bind(row.scheduled_at.as_micros())
+            .bind(row.finished_at.as_micros())
+            .bind(row.tenant_id.0)
+            .bind(row.job_id.0)
+            .bind(row.version.0)
+            .bind(row.attempts)
+            .bind(row.max_attempts)
+            .bind(row.priority)
+            .bind(row.resolved)
+            .bind(row.status.as_str())
+            .bind(&*row.job_type)
+            .bind(&*row.queue)
+            .bind(row.error_code.as_deref())
+            .bind(row.error_message.as_deref())
+    })
+    .await
+}
+
+async fn delete_finished_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    let sql = include_str!("sqlite/sql/delete_finished_jobs.sql");
+    execute_rows(conn, sql, &writes.delete_finished, |query, key| {
+        query.bind(key.0.0).bind(key.1.as_micros()).bind(key.2.0)
+    })
+    .await
+}
+
+pub(crate) async fn leasable_jobs(
+    conn: &mut SqliteConnection,
+    now: Timestamp,
+    lanes: &[LaneRoom],
+    excluded_types: &[String],
+    limit: usize,
+) -> Result<Vec<Leasable>, StoreError> {
+    let excluded = serde_json::to_string(excluded_types).expect("strings are JSON");
+    let mut found: Vec<Leasable> = Vec::new();
+    for lane in lanes {
+        let rows = sqlx::query(include_str!("sqlite/sql/leasable_jobs.sql"))
+            .bind(lane.lane.tenant_id.0)
+            .bind(&*lane.lane.queue)
+            .bind(now.as_micros())
+            .bind(lane.room.min(limit) as i64)
+            .bind(&excluded)
+            .fetch_all(&mut *conn)
+            .await?;
+        for row in &rows {
+            found.push(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_sqlite(row, 2)?.into() });
+        }
+    }
+    if lanes.len() > 1 {
+        found.sort_by_key(|leasable| (leasable.job.priority, leasable.job.scheduled_at));
+        found.truncate(limit);
+    }
+    Ok(found)
+}
+
+pub(crate) async fn held_leases(
+    conn: &mut SqliteConnection,
+    held: &[(JobId, Version)],
+) -> Result<Vec<QueueRow>, StoreError> {
+    let sql = include_str!("sqlite/sql/held_leases.sql");
+    let rows = fetch_rows(conn, sql, held, |query, (job, fence)| query.bind(job.0).bind(fence.0)).await?;
+    Ok(rows.iter().map(|row| queue_row_of_sqlite(row, 1)).collect::<Result<_, _>>()?)
+}
+
+pub(crate) async fn expired_leases(
+    conn: &mut SqliteConnection,
+    now: Timestamp,
+    limit: u32,
+) -> Result<Vec<QueueRow>, StoreError> {
+    let rows = sqlx::query(include_str!("sqlite/sql/expired_leases.sql"))
+        .bind(now.as_micros())
+        .bind(limit)
+        .fetch_all(conn)
+        .await?;
+    Ok(rows.iter().map(|row| queue_row_of_sqlite(row, 1)).collect::<Result<_, _>>()?)
+}
+
+pub(crate) async fn lanes(conn: &mut SqliteConnection) -> Result<Vec<(Lane, Timestamp)>, StoreError> {
+    let rows: Vec<(Uuid, String, i64)> = sqlx::query_as(include_str!("sqlite/sql/lanes.sql")).fetch_all(conn).await?;
+    Ok(rows.into_iter().map(crate::lanes::lane_and_due).collect())
+}

@@ -1,0 +1,1 @@
+DELETE FROM finished_jobs WHERE (tenant_id, created_at, job_id) IN (VALUES (?, ?, ?))

@@ -1,0 +1,34 @@
+-- Due jobs of one lane (tenant and queue), by priority then due time, with the ENQUEUED event that
+-- holds their payload. The caller merges lanes: inside its transaction nobody else writes, so there
+-- is nothing to lock or skip. One priority at a time, so that jobs due in the future are never
+-- walked over.
+SELECT ?3 AS now, e.event_bytes, q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
+    q.max_attempts, q.attempts, q.priority, q.progress_percent, q.running, q.cancel_requested, q.job_type, q.queue,
+    q.head_hash, q.worker_id, q.error_code, q.error_message
+FROM (
+SELECT * FROM (
+    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 0
+        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+    ORDER BY scheduled_at LIMIT ?4
+)
+UNION ALL
+SELECT * FROM (
+    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 1
+        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+    ORDER BY scheduled_at LIMIT ?4
+)
+UNION ALL
+SELECT * FROM (
+    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 2
+        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+    ORDER BY scheduled_at LIMIT ?4
+)
+UNION ALL
+SELECT * FROM (
+    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 3
+        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+    ORDER BY scheduled_at LIMIT ?4
+)
+LIMIT ?4
+) AS q
+CROSS JOIN events e ON e.stream_id = q.job_id AND e.version = 1
