@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use bpc_core::canonical::{MAX_INTEGER, canonicalize};
 use bpc_core::job::{
-    Command, Emitted, ErrorInfo, Failure, JobEvent, NewJob, Occurrence, Outcome, Refusal, Settlement, decide,
-    fold,
+    Command, Emitted, ErrorInfo, Failure, JobEvent, NewJob, Occurrence, Outcome, Refusal, Settlement, Stamp,
+    decide, fold, transition,
 };
 use bpc_core::retry::{Jitter, RetryPolicy};
 use bpc_core::{CanonicalJson, Hash, Head, Job, StreamId, Version};
@@ -29,7 +29,8 @@ fn a_new_job_is_queued_and_due_at_once() {
 #[test]
 fn a_new_job_may_be_due_later() {
     let later = NewJob { scheduled_at: Some(at(600)), ..new_job() };
-    given([]).when(enqueue(later)).then([enqueued_for(600)]).is("QUEUED").due_at(600);
+    let story = given([]).at(3).when(enqueue(later)).then([enqueued_for(600)]).is("QUEUED").due_at(600);
+    assert_eq!(story.job().created_at, at(3));
 }
 
 #[test]
@@ -50,6 +51,7 @@ fn the_fields_of_a_new_job_have_bounds() {
         NewJob { queue: name(128), ..new_job() },
         NewJob { queue: "eu-west/pdf:large".to_owned(), ..new_job() },
         NewJob { idempotency_key: Some(name(1)), ..new_job() },
+        NewJob { idempotency_key: Some(name(512)), ..new_job() },
         NewJob { idempotency_key: Some("é".repeat(256)), ..new_job() },
     ] {
         assert!(decide(None, Command::Enqueue(good.clone()), at(0)).is_ok(), "{good:?}");
@@ -66,11 +68,33 @@ fn the_fields_of_a_new_job_have_bounds() {
         (NewJob { queue: "a\n".to_owned(), ..new_job() }, "queue \"a\\n\""),
         (NewJob { queue: "größe".to_owned(), ..new_job() }, "queue \"größe\""),
         (NewJob { idempotency_key: Some(name(0)), ..new_job() }, "idempotency key"),
+        (NewJob { idempotency_key: Some(name(513)), ..new_job() }, "idempotency key"),
         (NewJob { idempotency_key: Some("é".repeat(257)), ..new_job() }, "idempotency key"),
     ] {
         let refusal = decide(None, Command::Enqueue(bad), at(0)).expect_err(named);
         assert_eq!(refusal.code(), "VALIDATION_ERROR");
         assert!(refusal.to_string().contains(named), "{refusal} does not name {named}");
+    }
+}
+
+#[test]
+fn a_payload_that_no_event_can_hold_is_refused_and_nothing_is_written() {
+    // It lies two levels deep in its event.
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    let long = |len: usize| format!("\"{}\"", "x".repeat(len));
+    for (payload, code) in [
+        (nested(62), None),
+        (nested(63), Some("JSON_TOO_DEEP")),
+        (nested(64), Some("JSON_TOO_DEEP")),
+        (long(255 * 1024), None),
+        (long(256 * 1024), Some("EVENT_TOO_LARGE")),
+    ] {
+        let new = NewJob { payload: canonicalize(payload.as_bytes()).unwrap(), ..new_job() };
+        let entropy = &mut || [0; 10];
+        let mut stamp =
+            Stamp { actor: "user:ada", now: at(0), causation_id: None, correlation_id: None, entropy };
+        let made = transition(TENANT, JOB, None, enqueue(new), &mut stamp);
+        assert_eq!(made.err().map(|refused| refused.code()), code);
     }
 }
 
@@ -436,6 +460,16 @@ fn a_job_with_one_attempt_survives_any_number_of_releases() {
 fn a_queued_job_is_cancelled_at_once() {
     given([enqueued()]).when(cancel()).then([cancelled_by_wish()]).is("CANCELLED");
     given([enqueued_for(600)]).when(cancel()).then([cancelled_by_wish()]).is("CANCELLED");
+}
+
+#[test]
+fn a_cancelled_job_has_no_error() {
+    let waiting = || given([enqueued(), leased(1, 60), failed(1), retry(2, 2)]).with_error("TIMEOUT");
+    waiting().when(cancel()).then([cancelled_by_wish()]).without_error();
+    given([enqueued(), leased(1, 60), cancel_requested()])
+        .when(settle(2, 1, retryable()))
+        .then([failed(1), cancelled()])
+        .without_error();
 }
 
 #[test]

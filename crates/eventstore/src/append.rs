@@ -62,7 +62,8 @@ where
     fn from_row(row: &'r R) -> Result<Self, sqlx::Error> {
         let (stream_id, tenant_id, stream_type, version, hash) = sqlx::FromRow::from_row(row)?;
         let hash: Vec<u8> = hash;
-        let hash = Hash::from_slice(&hash).ok_or_else(|| sqlx::Error::Decode("event_hash is not 32 bytes".into()))?;
+        let hash = Hash::from_slice(&hash)
+            .ok_or_else(|| sqlx::Error::Decode("event_hash is not 32 bytes".into()))?;
         let head = Head { version: Version(version as u32), hash };
         Ok(StreamHead { stream_id: StreamId(stream_id), tenant_id: TenantId(tenant_id), stream_type, head })
     }
@@ -84,7 +85,11 @@ pub async fn stream_heads(
 }
 
 /// The records of an append, chained on `head`, which moves along.
-pub fn records(append: &StreamAppend, head: &mut Head, cause: Cause<'_>) -> Result<Vec<EventRecord>, StoreError> {
+pub fn records(
+    append: &StreamAppend,
+    head: &mut Head,
+    cause: Cause<'_>,
+) -> Result<Vec<EventRecord>, StoreError> {
     let mut records = Vec::with_capacity(append.events.len());
     for draft in &append.events {
         let envelope = Envelope {

@@ -6,6 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bpc_core::Timestamp;
 
+use crate::database::Conn;
+use crate::error::StoreError;
+
 /// The clock by which leases and due times are judged: the database's, or one that a test moves.
 #[derive(Clone, Debug, Default)]
 pub enum Clock {
@@ -44,5 +47,16 @@ impl Clock {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             Timestamp::from_micros(since.as_micros() as i64)
         })
+    }
+}
+
+/// The time by the clock that counts, on a connection already at hand.
+pub async fn now_on(conn: &mut Conn<'_>, clock: &Clock) -> Result<Timestamp, StoreError> {
+    match (conn, clock.fixed()) {
+        (Conn::Postgres(conn), None) => {
+            let micros = sqlx::query_scalar(crate::postgres::CLOCK).fetch_one(&mut **conn).await?;
+            Ok(Timestamp::from_micros(micros))
+        }
+        _ => Ok(clock.host()),
     }
 }

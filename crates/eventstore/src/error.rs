@@ -7,7 +7,9 @@ use bpc_core::{StreamId, Version};
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Somebody else appended first. Read again, decide again.
-    #[error("stream {stream_id} is at version {found}, not {expected}: somebody else appended first; read it again and decide again")]
+    #[error(
+        "stream {stream_id} is at version {found}, not {expected}: somebody else appended first; read it again and decide again"
+    )]
     VersionConflict {
         /// Which stream.
         stream_id: StreamId,
@@ -26,7 +28,9 @@ pub enum StoreError {
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
     /// The database was busy for longer than anyone should wait.
-    #[error("the database stayed locked by other writers for {0:?}: look for a process that holds a transaction open")]
+    #[error(
+        "the database stayed locked by other writers for {0:?}: look for a process that holds a transaction open"
+    )]
     Busy(std::time::Duration),
     /// The database cannot be reached or went away.
     #[error("the database is unavailable: {0}")]
@@ -105,7 +109,9 @@ impl From<sqlx::Error> for StoreError {
                 | sqlx::Error::PoolClosed
                 | sqlx::Error::WorkerCrashed
                 | sqlx::Error::BeginFailed => StoreError::Unavailable(error),
-                sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => StoreError::Damaged(error.to_string()),
+                sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
+                    StoreError::Damaged(error.to_string())
+                }
                 _ => StoreError::Database(error),
             };
         };

@@ -39,7 +39,9 @@ impl Fault {
 
     /// What the commit that asks should do.
     pub(crate) fn next(&self) -> Failure {
-        if self.kind.load(Ordering::Relaxed) == NONE || self.commits_before.fetch_sub(1, Ordering::SeqCst) != 0 {
+        if self.kind.load(Ordering::Relaxed) == NONE
+            || self.commits_before.fetch_sub(1, Ordering::SeqCst) != 0
+        {
             return Failure::None;
         }
         match self.kind.swap(NONE, Ordering::SeqCst) {

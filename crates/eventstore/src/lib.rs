@@ -2,6 +2,7 @@
 //! Imports `core` only; knows nothing of job handlers.
 
 mod append;
+mod blob;
 mod clock;
 mod database;
 mod entropy;
@@ -13,10 +14,13 @@ mod read;
 pub mod sqlite;
 mod store;
 mod tenant;
-pub mod verify;
+// pub mod verify;
 
-pub use append::{Cause, StreamAppend, StreamHead, append_to_streams, check_head, records, stream_heads, write_events};
-pub use clock::Clock;
+pub use append::{
+    Cause, StreamAppend, StreamHead, append_to_streams, check_head, records, stream_heads, write_events,
+};
+pub use blob::{Blob, put_blob, read_blob};
+pub use clock::{Clock, now_on};
 pub use database::{Conn, Database, SqlitePools, Tx};
 pub use entropy::entropy;
 pub use error::StoreError;

@@ -35,10 +35,12 @@ macro_rules! migrations {
 migrations! {
     1 "0001_log",
     2 "0002_jobs",
-    3 "0003_drills",
+    3 "0003_blobs",
+    4 "0004_drills",
 }
 
-const CREATE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
+const CREATE: &str =
+    "CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)";
 const NEWEST: &str = "SELECT COALESCE(max(version), 0) FROM schema_migrations";
 
 /// Any number will do, as long as nobody else uses it.
@@ -71,7 +73,8 @@ pub(crate) async fn run(store: &Store) -> Result<(), StoreError> {
 async fn is_current(store: &Store) -> Result<bool, StoreError> {
     let known = MIGRATIONS.last().map_or(0, |migration| migration.version);
     let mut tx = store.begin_read().await?;
-    match portable!(tx.conn(), c => sqlx::query_scalar::<_, i64>(NEWEST).fetch_one(c).await.map_err(StoreError::from)) {
+    match portable!(tx.conn(), c => sqlx::query_scalar::<_, i64>(NEWEST).fetch_one(c).await.map_err(StoreError::from))
+    {
         Ok(found) if found > known => Err(StoreError::SchemaTooNew { found, known }),
         Ok(found) => Ok(found == known),
         Err(StoreError::NotInitialised) => Ok(false),

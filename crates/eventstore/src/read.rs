@@ -39,8 +39,9 @@ impl StoredEvent {
 
     /// The stored hash, if it has the length of one.
     pub fn hash(&self) -> Result<Hash, StoreError> {
-        Hash::from_slice(&self.event_hash)
-            .ok_or_else(|| StoreError::Damaged(format!("hash of {} version {}", self.stream_id, self.version)))
+        Hash::from_slice(&self.event_hash).ok_or_else(|| {
+            StoreError::Damaged(format!("hash of {} version {}", self.stream_id, self.version))
+        })
     }
 
     /// Copied: when.

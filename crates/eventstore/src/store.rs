@@ -77,7 +77,9 @@ impl Store {
                     match pools.writer.begin_with("BEGIN IMMEDIATE").await {
                         Ok(tx) => break TxInner::Sqlite(tx),
                         Err(error) if sqlite::is_busy(&error) && start.elapsed() < BUSY_MAX => {}
-                        Err(error) if sqlite::is_busy(&error) => return Err(StoreError::Busy(start.elapsed())),
+                        Err(error) if sqlite::is_busy(&error) => {
+                            return Err(StoreError::Busy(start.elapsed()));
+                        }
                         // The other pool users hold the connection; they are waiting their turn too.
                         Err(sqlx::Error::PoolTimedOut) if start.elapsed() < BUSY_MAX => {}
                         Err(error) => return Err(error.into()),

@@ -44,7 +44,9 @@ pub async fn add_tenant(store: &Store, slug: &str, name: &str, actor: &str) -> R
     let cause = Cause { actor, now, causation_id: None, correlation_id: None };
     let mut tx = store.begin().await?;
     let appended = append_to_streams(&mut tx.conn(), &[append], cause).await;
-    appended.map_err(|error| if error.is_conflict() { StoreError::TenantExists(slug.to_owned()) } else { error })?;
+    appended.map_err(
+        |error| if error.is_conflict() { StoreError::TenantExists(slug.to_owned()) } else { error },
+    )?;
     insert_tenant(&mut tx.conn(), &tenant).await?;
     tx.commit().await?;
     Ok(tenant)

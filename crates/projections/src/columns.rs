@@ -70,7 +70,8 @@ pub(crate) type FinishedColumns = (
 
 /// The row of that tuple.
 pub(crate) fn finished_row(row: FinishedColumns) -> Result<FinishedRow, sqlx::Error> {
-    let status = Status::parse(&row.10).ok_or_else(|| sqlx::Error::Decode(format!("status {:?}", row.10).into()))?;
+    let status =
+        Status::parse(&row.10).ok_or_else(|| sqlx::Error::Decode(format!("status {:?}", row.10).into()))?;
     Ok(FinishedRow {
         created_at: Timestamp::from_micros(row.0),
         scheduled_at: Timestamp::from_micros(row.1),

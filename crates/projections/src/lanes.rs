@@ -1,10 +1,10 @@
 //! Lanes: where jobs wait. A lane is one queue of one tenant.
 
-use bpc_core::{TenantId, Timestamp};
-use bpc_eventstore::{Conn, StoreError};
-use uuid::Uuid;
+use std::time::Duration;
 
-use crate::{postgres, sqlite};
+use bpc_core::{TenantId, Timestamp};
+use bpc_eventstore::{Clock, Conn, StoreError};
+use uuid::Uuid;
 
 /// One queue of one tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,14 +37,36 @@ impl Lane {
     }
 }
 
-/// Every lane with a job waiting, and when the first of it is due.
-pub async fn lanes(conn: &mut Conn<'_>) -> Result<Vec<(Lane, Timestamp)>, StoreError> {
-    match conn {
-        Conn::Postgres(conn) => postgres::lanes(conn).await,
-        Conn::Sqlite(conn) => sqlite::lanes(conn).await,
-    }
+/// A lane with a job waiting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingLane {
+    /// The lane.
+    pub lane: Lane,
+    /// How long until its first job is due; zero if it is due already.
+    pub due_in: Duration,
 }
 
-pub(crate) fn lane_and_due((tenant, queue, due): (Uuid, String, i64)) -> (Lane, Timestamp) {
-    (Lane { tenant_id: TenantId(tenant), queue }, Timestamp::from_micros(due))
+/// Every lane with a job waiting.
+pub async fn waiting_lanes(conn: &mut Conn<'_>, clock: &Clock) -> Result<Vec<WaitingLane>, StoreError> {
+    let rows: Vec<(i64, Uuid, String, i64)> = match conn {
+        Conn::Postgres(conn) => {
+            let fixed = clock.fixed().map(Timestamp::as_micros);
+            sqlx::query_as(include_str!("postgres/sql/waiting_lanes.sql"))
+                .bind(fixed)
+                .fetch_all(&mut **conn)
+                .await?
+        }
+        Conn::Sqlite(conn) => {
+            let now = clock.host().as_micros();
+            sqlx::query_as(include_str!("sqlite/sql/waiting_lanes.sql"))
+                .bind(now)
+                .fetch_all(&mut **conn)
+                .await?
+        }
+    };
+    let waiting = |(now, tenant, queue, due)| WaitingLane {
+        lane: Lane { tenant_id: TenantId(tenant), queue },
+        due_in: Timestamp::from_micros(due).since(Timestamp::from_micros(now)),
+    };
+    Ok(rows.into_iter().map(waiting).collect())
 }

@@ -3,7 +3,10 @@
 //! Each returns the time by the clock that counts, read in the same statement as the rows.
 
 use bpc_core::{Job, JobId, Timestamp, Version};
+use bpc_eventstore::sqlite::fetch_rows;
 use bpc_eventstore::{Clock, Conn, StoreError};
+use sqlx::Row;
+use uuid::Uuid;
 
 use crate::lanes::LaneRoom;
 use crate::{postgres, sqlite};
@@ -26,23 +29,23 @@ pub struct Taken<T> {
     pub rows: Vec<T>,
 }
 
-/// Due jobs of these lanes, by priority then due time, at most `limit`, each locked.
+/// Due jobs of these lanes and types, by priority then due time, at most `limit`, each locked.
 pub async fn leasable_jobs(
     conn: &mut Conn<'_>,
     clock: &Clock,
     lanes: &[LaneRoom],
-    excluded_types: &[String],
+    types: &[&str],
     limit: usize,
 ) -> Result<Taken<Leasable>, StoreError> {
     match conn {
         Conn::Postgres(conn) => {
             let fixed = clock.fixed();
-            let (now, rows) = postgres::leasable_jobs(conn, fixed, lanes, excluded_types, limit).await?;
+            let (now, rows) = postgres::leasable_jobs(conn, fixed, lanes, types, limit).await?;
             Ok(Taken { now: now.unwrap_or_default(), rows })
         }
         Conn::Sqlite(conn) => {
             let now = clock.host();
-            Ok(Taken { now, rows: sqlite::leasable_jobs(conn, now, lanes, excluded_types, limit).await? })
+            Ok(Taken { now, rows: sqlite::leasable_jobs(conn, now, lanes, types, limit).await? })
         }
     }
 }
@@ -65,7 +68,11 @@ pub async fn held_leases(
 }
 
 /// Jobs whose lease has run out, each locked; rows that others hold are skipped.
-pub async fn expired_leases(conn: &mut Conn<'_>, clock: &Clock, limit: u32) -> Result<Taken<Job>, StoreError> {
+pub async fn expired_leases(
+    conn: &mut Conn<'_>,
+    clock: &Clock,
+    limit: u32,
+) -> Result<Taken<Job>, StoreError> {
     let (now, rows) = match conn {
         Conn::Postgres(conn) => {
             let (now, rows) = postgres::expired_leases(conn, clock.fixed(), limit).await?;
@@ -77,4 +84,21 @@ pub async fn expired_leases(conn: &mut Conn<'_>, clock: &Clock, limit: u32) -> R
         }
     };
     Ok(Taken { now, rows: rows.into_iter().map(Job::from).collect() })
+}
+
+/// Those of these jobs that somebody wants stopped.
+pub async fn cancel_requests(conn: &mut Conn<'_>, jobs: &[JobId]) -> Result<Vec<JobId>, StoreError> {
+    let ids: Vec<Uuid> = match conn {
+        Conn::Postgres(conn) => {
+            let asked: Vec<Uuid> = jobs.iter().map(|job| job.0).collect();
+            let sql = include_str!("postgres/sql/cancel_requests.sql");
+            sqlx::query_scalar(sql).bind(asked).fetch_all(&mut **conn).await?
+        }
+        Conn::Sqlite(conn) => {
+            let sql = include_str!("sqlite/sql/cancel_requests.sql");
+            let rows = fetch_rows(conn, sql, jobs, |query, job| query.bind(job.0)).await?;
+            rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?
+        }
+    };
+    Ok(ids.into_iter().map(JobId).collect())
 }

@@ -12,8 +12,10 @@ mod sqlite;
 mod write;
 
 pub use domain::{Projection, ViewTable};
-pub use lanes::{Lane, LaneRoom, lanes};
-pub use leasing::{Leasable, Taken, expired_leases, held_leases, leasable_jobs};
-pub use list::{JobFilter, JobLine, StatusCount, jobs_by_status, list_jobs, lock_job, running_jobs};
+pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
+pub use leasing::{Leasable, Taken, cancel_requests, expired_leases, held_leases, leasable_jobs};
+pub use list::{
+    JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,
+};
 
 pub use write::{JobWrites, write_jobs, write_jobs_alone};

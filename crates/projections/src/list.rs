@@ -4,10 +4,13 @@ use bpc_core::job::{Placement, QueueRow};
 use bpc_core::{JobId, Status, TenantId, Timestamp};
 use bpc_eventstore::{Conn, StoreError, portable};
 use sqlx::AssertSqlSafe;
+use uuid::Uuid;
 
 use crate::columns::{
-    FINISHED_COLUMNS, FinishedColumns, QUEUE_COLUMNS, finished_row, queue_row_of_postgres, queue_row_of_sqlite,
+    FINISHED_COLUMNS, FinishedColumns, QUEUE_COLUMNS, finished_row, queue_row_of_postgres,
+    queue_row_of_sqlite,
 };
+use crate::lanes::Lane;
 
 /// Which jobs to list. Every `None` means "any", except that a tenant is left out only on purpose.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +77,8 @@ pub async fn list_jobs(conn: &mut Conn<'_>, filter: &JobFilter) -> Result<Vec<Jo
         lines.extend(live_jobs(conn, filter).await?.into_iter().map(Placement::Queue));
     }
     if filter.status.is_none_or(Status::is_finished) {
-        let sql = query(FINISHED_COLUMNS, "finished_jobs", filter, "status = ", |status| format!("'{status}'"));
+        let sql =
+            query(FINISHED_COLUMNS, "finished_jobs", filter, "status = ", |status| format!("'{status}'"));
         let rows: Vec<FinishedColumns> = portable!(conn, c => {
             bind!(sqlx::query_as(AssertSqlSafe(sql)), filter).fetch_all(&mut **c).await
         })?;
@@ -148,18 +152,33 @@ pub async fn jobs_by_status(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec
     let rows: Vec<(String, String, String, i64)> =
         portable!(conn, c => sqlx::query_as(BY_STATUS).bind(tenant.0).fetch_all(&mut **c).await)?;
     let count = |(status, job_type, queue, jobs): (String, String, String, i64)| {
-        let status = Status::parse(&status).ok_or_else(|| StoreError::Damaged(format!("status {status:?}")))?;
+        let status =
+            Status::parse(&status).ok_or_else(|| StoreError::Damaged(format!("status {status:?}")))?;
         Ok(StatusCount { status, job_type, queue, jobs: jobs as u64 })
     };
     rows.into_iter().map(count).collect()
 }
 
-const RUNNING: &str = "SELECT queue, job_type, count(*) FROM job_queue WHERE running GROUP BY queue, job_type";
+const RUNNING: &str =
+    "SELECT queue, job_type, count(*) FROM job_queue WHERE running GROUP BY queue, job_type";
 
 /// How many jobs of each queue and type are running, over all tenants: what limits are held against.
 pub async fn running_jobs(conn: &mut Conn<'_>) -> Result<Vec<(String, String, u64)>, StoreError> {
-    let rows: Vec<(String, String, i64)> = portable!(conn, c => sqlx::query_as(RUNNING).fetch_all(&mut **c).await)?;
+    let rows: Vec<(String, String, i64)> =
+        portable!(conn, c => sqlx::query_as(RUNNING).fetch_all(&mut **c).await)?;
     Ok(rows.into_iter().map(|(queue, job_type, jobs)| (queue, job_type, jobs as u64)).collect())
+}
+
+const RUNNING_IDS: &str = "SELECT tenant_id, queue FROM job_queue WHERE running";
+
+/// Is a job of one of these lanes running, at any worker? `is_meant` says which lanes.
+pub async fn is_any_running(
+    conn: &mut Conn<'_>,
+    is_meant: impl Fn(&Lane) -> bool,
+) -> Result<bool, StoreError> {
+    let rows: Vec<(Uuid, String)> =
+        portable!(conn, c => sqlx::query_as(RUNNING_IDS).fetch_all(&mut **c).await)?;
+    Ok(rows.into_iter().any(|(tenant, queue)| is_meant(&Lane { tenant_id: TenantId(tenant), queue })))
 }
 
 const LIVE_JOB: &str = "SELECT 1 FROM job_queue WHERE job_id = $1 FOR UPDATE";

@@ -6,10 +6,9 @@ use bpc_eventstore::StoreError;
 use bpc_eventstore::postgres::{Composed, append_events};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
-use uuid::Uuid;
 
 use crate::columns::queue_row_of_postgres;
-use crate::lanes::{Lane, LaneRoom};
+use crate::lanes::LaneRoom;
 use crate::leasing::Leasable;
 use crate::write::JobWrites;
 
@@ -93,7 +92,8 @@ fn delete_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(),
     if rows.is_empty() {
         return Ok(());
     }
-    statement.part(include_str!("postgres/sql/delete_queue_rows.sql"), |args| args.add(column!(rows, id => id.0)))
+    statement
+        .part(include_str!("postgres/sql/delete_queue_rows.sql"), |args| args.add(column!(rows, id => id.0)))
 }
 
 fn insert_finished_jobs(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
@@ -136,7 +136,7 @@ pub(crate) async fn leasable_jobs(
     conn: &mut PgConnection,
     now: Option<Timestamp>,
     lanes: &[LaneRoom],
-    excluded_types: &[String],
+    types: &[&str],
     limit: usize,
 ) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
     let rows = sqlx::query(include_str!("postgres/sql/leasable_jobs.sql"))
@@ -145,7 +145,7 @@ pub(crate) async fn leasable_jobs(
         .bind(column!(lanes, lane => &*lane.lane.queue))
         .bind(column!(lanes, lane => lane.room.min(i32::MAX as usize) as i32))
         .bind(limit as i64)
-        .bind(excluded_types)
+        .bind(types)
         .fetch_all(conn)
         .await?;
     let now = first_now(&rows)?;
@@ -180,12 +180,6 @@ pub(crate) async fn expired_leases(
         .fetch_all(conn)
         .await?;
     queue_rows(&rows)
-}
-
-pub(crate) async fn lanes(conn: &mut PgConnection) -> Result<Vec<(Lane, Timestamp)>, StoreError> {
-    let rows: Vec<(Uuid, String, i64)> =
-        sqlx::query_as(include_str!("postgres/sql/lanes.sql")).fetch_all(conn).await?;
-    Ok(rows.into_iter().map(crate::lanes::lane_and_due).collect())
 }
 
 /// Queue rows behind a column with the time.

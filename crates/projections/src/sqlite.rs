@@ -5,10 +5,9 @@ use bpc_core::{JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
 use bpc_eventstore::sqlite::{append_events, execute_rows, fetch_rows};
 use sqlx::{Row, SqliteConnection};
-use uuid::Uuid;
 
 use crate::columns::queue_row_of_sqlite;
-use crate::lanes::{Lane, LaneRoom};
+use crate::lanes::LaneRoom;
 use crate::leasing::Leasable;
 use crate::write::JobWrites;
 
@@ -112,10 +111,10 @@ pub(crate) async fn leasable_jobs(
     conn: &mut SqliteConnection,
     now: Timestamp,
     lanes: &[LaneRoom],
-    excluded_types: &[String],
+    types: &[&str],
     limit: usize,
 ) -> Result<Vec<Leasable>, StoreError> {
-    let excluded = serde_json::to_string(excluded_types).expect("strings are JSON");
+    let types = serde_json::to_string(types).expect("strings are JSON");
     let mut found: Vec<Leasable> = Vec::new();
     for lane in lanes {
         let rows = sqlx::query(include_str!("sqlite/sql/leasable_jobs.sql"))
@@ -123,11 +122,12 @@ pub(crate) async fn leasable_jobs(
             .bind(&*lane.lane.queue)
             .bind(now.as_micros())
             .bind(lane.room.min(limit) as i64)
-            .bind(&excluded)
+            .bind(&types)
             .fetch_all(&mut *conn)
             .await?;
         for row in &rows {
-            found.push(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_sqlite(row, 2)?.into() });
+            found
+                .push(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_sqlite(row, 2)?.into() });
         }
     }
     if lanes.len() > 1 {
@@ -157,9 +157,4 @@ pub(crate) async fn expired_leases(
         .fetch_all(conn)
         .await?;
     Ok(rows.iter().map(|row| queue_row_of_sqlite(row, 1)).collect::<Result<_, _>>()?)
-}
-
-pub(crate) async fn lanes(conn: &mut SqliteConnection) -> Result<Vec<(Lane, Timestamp)>, StoreError> {
-    let rows: Vec<(Uuid, String, i64)> = sqlx::query_as(include_str!("sqlite/sql/lanes.sql")).fetch_all(conn).await?;
-    Ok(rows.into_iter().map(crate::lanes::lane_and_due).collect())
 }

@@ -82,7 +82,9 @@ pub async fn write_jobs(conn: &mut Conn<'_>, writes: &JobWrites) -> Result<(), S
 /// Write in a transaction of its own; durable when it returns. On PostgreSQL this is one round trip.
 pub async fn write_jobs_alone(store: &Store, writes: &JobWrites) -> Result<(), StoreError> {
     match &store.database {
-        Database::Postgres(pool) if store.fault.is_spent() => postgres::compose(writes)?.execute_alone(pool).await,
+        Database::Postgres(pool) if store.fault.is_spent() => {
+            postgres::compose(writes)?.execute_alone(pool).await
+        }
         _ => {
             let mut tx = store.begin().await?;
             write_jobs(&mut tx.conn(), writes).await?;

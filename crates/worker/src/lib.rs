@@ -1,1 +1,29 @@
-//! soon
+//! Lease, run, renew, settle, stop; the handlers' trait, context and effects; schedules; wake-ups.
+//! Imports `core`, `eventstore` and `projections`; contains no domain word.
+
+mod context;
+mod effects;
+mod engine;
+mod enqueue;
+mod error;
+mod handler;
+mod policy;
+mod registry;
+mod runtime;
+mod schedule;
+mod wake;
+
+pub use bpc_core::envelope::Draft;
+pub use bpc_core::{JobId, StreamId, TenantId, Timestamp, Version};
+pub use bpc_eventstore::{Blob, Conn, Store, StoreError, StoreOptions};
+pub use context::{Context, Stopping};
+pub use effects::{Effects, SqlValue};
+pub use engine::{Attempt, Engine, JobHistory, LeasedJob, RecordedEvent, Settled, Why};
+pub use enqueue::{Due, Enqueue, Enqueued};
+pub use error::EngineError;
+pub use handler::{Handler, HandlerError, Job};
+pub use policy::JobPolicy;
+pub use registry::{JobType, Registry};
+pub use runtime::{Worker, WorkerOptions, WorkerReport};
+pub use schedule::Schedule;
+pub use wake::{RabbitOptions, WakeOptions};

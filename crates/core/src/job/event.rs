@@ -292,6 +292,21 @@ impl JobEvent {
     }
 }
 
+/// What the handler gets, taken out of the stored bytes of an `ENQUEUED` event without reading the rest.
+pub fn payload_of_enqueued(event_bytes: &[u8]) -> Result<&[u8], serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Event<'a> {
+        #[serde(borrow)]
+        payload: Enqueued<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Enqueued<'a> {
+        #[serde(borrow)]
+        payload: &'a serde_json::value::RawValue,
+    }
+    serde_json::from_slice::<Event<'_>>(event_bytes).map(|event| event.payload.payload.get().as_bytes())
+}
+
 /// Writes one object with keys already in canonical order.
 struct Object<'a> {
     out: &'a mut Vec<u8>,

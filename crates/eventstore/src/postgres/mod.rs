@@ -28,7 +28,9 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<PgPool,
     let pool = PgPoolOptions::new()
         .max_connections(options.connections_max)
         .acquire_timeout(options.acquire_timeout)
-        .after_connect(|conn, _| Box::pin(async move { conn.execute(sqlx::raw_sql(SESSION)).await.map(drop) }))
+        .after_connect(|conn, _| {
+            Box::pin(async move { conn.execute(sqlx::raw_sql(SESSION)).await.map(drop) })
+        })
         .connect_with(connect.disable_statement_logging())
         .await
         .map_err(|error| match StoreError::from(error) {

@@ -59,7 +59,8 @@ fn chunks<T>(mut items: &[T]) -> impl Iterator<Item = &[T]> {
 
 /// The statement with its one row of parameters repeated `rows` times.
 fn repeated(sql: &'static str, rows: usize) -> std::sync::Arc<str> {
-    static TEXTS: LazyLock<Mutex<HashMap<(usize, usize), std::sync::Arc<str>>>> = LazyLock::new(Mutex::default);
+    static TEXTS: LazyLock<Mutex<HashMap<(usize, usize), std::sync::Arc<str>>>> =
+        LazyLock::new(Mutex::default);
     let mut texts = TEXTS.lock().expect("no panic while held");
     let text = texts.entry((sql.as_ptr().addr(), rows)).or_insert_with(|| {
         let start = sql.find("VALUES (").expect("the statement has a VALUES row") + "VALUES ".len();

@@ -18,7 +18,7 @@ WITH clock AS MATERIALIZED (
             LATERAL (
                 SELECT q.scheduled_at FROM job_queue q
                 WHERE NOT q.running AND q.tenant_id = lane.tenant_id AND q.queue = lane.queue
-                    AND q.priority = level.priority AND q.scheduled_at <= clock.now AND q.job_type <> ALL ($6::text[])
+                    AND q.priority = level.priority AND q.scheduled_at <= clock.now AND q.job_type = ANY ($6::text[])
                 ORDER BY q.scheduled_at LIMIT lane.room
             ) AS ready
             ORDER BY level.priority, ready.scheduled_at LIMIT lane.room
@@ -34,7 +34,7 @@ FROM clock, wanted,
 LATERAL (
     SELECT * FROM job_queue q
     WHERE NOT q.running AND q.tenant_id = wanted.tenant_id AND q.queue = wanted.queue
-        AND q.priority = wanted.priority AND q.scheduled_at <= clock.now AND q.job_type <> ALL ($6::text[])
+        AND q.priority = wanted.priority AND q.scheduled_at <= clock.now AND q.job_type = ANY ($6::text[])
     ORDER BY q.scheduled_at LIMIT wanted.jobs
     FOR UPDATE SKIP LOCKED
 ) AS q

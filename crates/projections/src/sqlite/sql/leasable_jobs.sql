@@ -8,25 +8,25 @@ SELECT ?3 AS now, e.event_bytes, q.job_id, q.tenant_id, q.created_at, q.schedule
 FROM (
 SELECT * FROM (
     SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 0
-        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+        AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )
 UNION ALL
 SELECT * FROM (
     SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 1
-        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+        AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )
 UNION ALL
 SELECT * FROM (
     SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 2
-        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+        AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )
 UNION ALL
 SELECT * FROM (
     SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 3
-        AND scheduled_at <= ?3 AND job_type NOT IN (SELECT value FROM json_each(?5))
+        AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )
 LIMIT ?4

@@ -10,7 +10,7 @@ WITH RECURSIVE lane AS (
         ORDER BY q.tenant_id, q.queue LIMIT 1
     ) AS next
 )
-SELECT lane.tenant_id, lane.queue, (
+SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now, lane.tenant_id, lane.queue, (
     SELECT min(first.scheduled_at)
     FROM generate_series(0, 3) AS level(priority),
     LATERAL (

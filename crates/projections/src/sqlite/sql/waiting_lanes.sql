@@ -10,7 +10,7 @@ WITH RECURSIVE lane(tenant_id, queue) AS (
             ORDER BY q.tenant_id, q.queue LIMIT 1)
     FROM lane WHERE lane.tenant_id IS NOT NULL
 )
-SELECT lane.tenant_id, lane.queue, (
+SELECT ?1 AS now, lane.tenant_id, lane.queue, (
     SELECT min(first) FROM (
         SELECT (
             SELECT q.scheduled_at FROM job_queue q

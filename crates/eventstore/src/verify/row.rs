@@ -1,0 +1,90 @@
+//! A row of the log as stored, borrowed from what the driver holds.
+
+use sqlx::postgres::PgRow;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
+
+use super::cell::Cell;
+
+/// What is read of each event, in this order.
+pub(super) const COLUMNS: &str =
+    "id, tenant_id, stream_type, stream_id, version, event_type, occurred_at, event_hash, event_bytes";
+
+const STREAM_ID: usize = 3;
+const EVENT_BYTES: usize = 8;
+
+/// The columns of one event.
+pub(super) struct Stored<'r> {
+    pub(super) tenant_id: Cell<'r>,
+    pub(super) stream_type: Cell<'r>,
+    pub(super) stream_id: Cell<'r>,
+    pub(super) version: Cell<'r>,
+    pub(super) event_type: Cell<'r>,
+    pub(super) occurred_at: Cell<'r>,
+    pub(super) event_hash: Cell<'r>,
+    pub(super) event_bytes: Cell<'r>,
+}
+
+/// A row of either database. Reading a column of the wrong type never fails.
+pub(super) trait EventRow: Send + 'static {
+    /// Column number `index`.
+    fn cell(&self, index: usize) -> Cell<'_>;
+
+    /// Which stream it stands in.
+    fn stream_id(&self) -> Cell<'_> {
+        self.cell(STREAM_ID)
+    }
+
+    /// About how much memory it holds.
+    fn size(&self) -> usize {
+        self.cell(EVENT_BYTES).bytes().len() + 512
+    }
+
+    /// Everything that is checked.
+    fn stored(&self) -> Stored<'_> {
+        Stored {
+            tenant_id: self.cell(1),
+            stream_type: self.cell(2),
+            stream_id: self.cell(STREAM_ID),
+            version: self.cell(4),
+            event_type: self.cell(5),
+            occurred_at: self.cell(6),
+            event_hash: self.cell(7),
+            event_bytes: self.cell(EVENT_BYTES),
+        }
+    }
+}
+
+/// PostgreSQL keeps to the types of its columns, so the place tells the type. A column whose type was
+/// altered reads as the bytes that arrived.
+impl EventRow for PgRow {
+    fn cell(&self, index: usize) -> Cell<'_> {
+        let Ok(bytes) = self.try_get_raw(index).and_then(|value| value.as_bytes().map_err(sqlx::Error::Decode)) else {
+            return Cell::Null;
+        };
+        match index {
+            0 | 6 => bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes))),
+            4 => bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i32::from_be_bytes(bytes).into())),
+            2 | 5 => Cell::text(bytes),
+            _ => Cell::blob(bytes),
+        }
+    }
+}
+
+impl EventRow for SqliteRow {
+    fn cell(&self, index: usize) -> Cell<'_> {
+        let Ok(value) = self.try_get_raw(index) else {
+            return Cell::Null;
+        };
+        if value.is_null() {
+            return Cell::Null;
+        }
+        let is_text = match value.type_info().name() {
+            "INTEGER" => return <i64 as Decode<Sqlite>>::decode(value).map_or(Cell::Null, Cell::Integer),
+            "REAL" => return <f64 as Decode<Sqlite>>::decode(value).map_or(Cell::Null, Cell::Real),
+            name => name == "TEXT",
+        };
+        let bytes = <&[u8] as Decode<Sqlite>>::decode(value).unwrap_or_default();
+        if is_text { Cell::text(bytes) } else { Cell::blob(bytes) }
+    }
+}

@@ -1,0 +1,234 @@
+//! The effects of one successful attempt on their way into the settling transaction.
+
+use std::sync::Arc;
+
+use bpc_core::job::{Command, Emitted, ErrorInfo, NewJob, STREAM_TYPE, transition};
+use bpc_core::{Envelope, EventId, EventRecord, Hash, Job as JobState, JobId, Version};
+use bpc_eventstore::{
+    Cause, Conn, StoreError, StreamAppend, StreamHead, check_head, entropy, portable, put_blob, records,
+};
+use sqlx::AssertSqlSafe;
+
+use crate::effects::SqlValue;
+use crate::enqueue::Enqueue;
+use crate::error::EngineError;
+
+use super::enqueue::same_content;
+use super::settle::{Attempt, Settling};
+use super::{source, stamp};
+
+/// What a successful attempt adds to the batch.
+#[derive(Default)]
+pub(super) struct Prepared {
+    /// Domain events.
+    pub(super) records: Vec<EventRecord>,
+    /// Follow-up jobs.
+    pub(super) jobs: Vec<(JobState, Vec<EventRecord>)>,
+    /// All of them, by stream and version.
+    pub(super) emitted: Vec<Emitted>,
+}
+
+/// What went wrong with effects.
+pub(super) enum EffectFault {
+    /// The attempt's own fault, or bad luck: it alone fails.
+    Attempt(ErrorInfo),
+    /// The database's: the batch is tried again.
+    Database(StoreError),
+}
+
+impl From<StoreError> for EffectFault {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(_) | StoreError::Busy(_) | StoreError::Conflict(_) => {
+                EffectFault::Database(error)
+            }
+            error => fault(error.code(), error.to_string(), error.is_retryable()),
+        }
+    }
+}
+
+impl From<EngineError> for EffectFault {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Store(error) => error.into(),
+            error => fault(error.code(), error.to_string(), false),
+        }
+    }
+}
+
+fn fault(code: &str, message: String, retryable: bool) -> EffectFault {
+    EffectFault::Attempt(ErrorInfo { code: code.to_owned(), message, retryable, detail: None })
+}
+
+impl Settling<'_> {
+    /// Check and build everything the attempt wants committed. On a fault the batch is as before.
+    pub(super) async fn prepare_effects(
+        &mut self,
+        conn: &mut Conn<'_>,
+        attempt: &Attempt,
+        causation: EventId,
+    ) -> Result<Prepared, EffectFault> {
+        let effects = &attempt.effects;
+        let mut prepared = Prepared::default();
+        let mut moved: Vec<StreamHead> = Vec::new();
+        for append in &effects.appends {
+            self.domain_events(attempt, append, causation, &mut moved, &mut prepared)?;
+        }
+        let mut made: Vec<(JobId, (NewJob, Hash))> = Vec::new();
+        for job in &effects.follow_ups {
+            self.follow_up(attempt, job, causation, &mut made, &mut prepared)?;
+        }
+        let projected = self.is_projected(&prepared.records);
+        if projected || !effects.sql.is_empty() || !effects.blobs.is_empty() {
+            // What fails in here must not fail the neighbours' transaction.
+            conn.execute("SAVEPOINT bpc_attempt").await?;
+            match self.run_on(conn, attempt, &prepared.records).await {
+                Ok(()) => conn.execute("RELEASE SAVEPOINT bpc_attempt").await?,
+                Err(StoreError::Unavailable(error)) => return Err(StoreError::Unavailable(error).into()),
+                Err(error) => {
+                    conn.execute("ROLLBACK TO SAVEPOINT bpc_attempt").await?;
+                    return Err(fault(error.code(), error.to_string(), error.is_retryable()));
+                }
+            }
+        }
+        self.heads.extend(moved.into_iter().map(|head| (head.stream_id, head)));
+        self.existing.extend(made);
+        Ok(prepared)
+    }
+
+    fn domain_events(
+        &self,
+        attempt: &Attempt,
+        append: &StreamAppend,
+        causation: EventId,
+        moved: &mut Vec<StreamHead>,
+        prepared: &mut Prepared,
+    ) -> Result<(), EffectFault> {
+        if append.tenant_id != attempt.tenant_id {
+            let message =
+                format!("a job of tenant {} cannot write for {}", attempt.tenant_id, append.tenant_id);
+            return Err(fault("TENANT_MISMATCH", message, false));
+        }
+        for event in &append.events {
+            if !self.engine.registry.knows_event(&append.stream_type, &event.event_type) {
+                let message =
+                    format!("{} is not a registered event of {}", event.event_type, append.stream_type);
+                return Err(fault("EVENT_TYPE_UNKNOWN", message, false));
+            }
+        }
+        let newest = moved.iter().rev().find(|head| head.stream_id == append.stream_id);
+        let mut head =
+            check_head(append, newest.or_else(|| self.heads.get(&append.stream_id))).map_err(|error| {
+                // Deciding again on the newer version may well succeed.
+                fault(error.code(), error.to_string(), error.is_retryable())
+            })?;
+        let cause =
+            Cause { actor: &self.actor, now: self.now, causation_id: Some(causation), correlation_id: None };
+        let built = records(append, &mut head, cause)?;
+        prepared.emitted.extend(built.iter().map(emitted));
+        prepared.records.extend(built);
+        moved.push(StreamHead {
+            stream_id: append.stream_id,
+            tenant_id: append.tenant_id,
+            stream_type: append.stream_type.to_string(),
+            head,
+        });
+        Ok(())
+    }
+
+    fn follow_up(
+        &self,
+        attempt: &Attempt,
+        job: &Enqueue,
+        causation: EventId,
+        made: &mut Vec<(JobId, (NewJob, Hash))>,
+        prepared: &mut Prepared,
+    ) -> Result<(), EffectFault> {
+        let tenant = attempt.tenant_id;
+        if self.engine.registry.job_type(&job.job_type).is_none() {
+            return Err(EngineError::UnknownType(job.job_type.clone()).into());
+        }
+        let new = self.engine.fill_in(job, self.now);
+        let job_id = match &job.key {
+            Some(key) => JobId::from_key(tenant, &job.job_type, key),
+            None => JobId::fresh(self.now, entropy()),
+        };
+        let former = made.iter().find(|(id, _)| *id == job_id).map(|(_, it)| it);
+        if let Some((former, _)) = former.or_else(|| self.existing.get(&job_id)) {
+            if same_content(former, &new) {
+                return Ok(());
+            }
+            let key = job.key.clone().unwrap_or_default();
+            return Err(EngineError::IdempotencyConflict { key, job_id }.into());
+        }
+        let mut source = source();
+        let mut stamp = stamp(&self.actor, self.now, Some(causation), &mut source);
+        let done = transition(tenant, job_id, None, Command::Enqueue(new.clone()), &mut stamp)
+            .map_err(|error| EffectFault::from(EngineError::from(error)))?;
+        made.push((job_id, (new, done.job.head.hash)));
+        prepared.emitted.push(Emitted {
+            stream_id: job_id.into(),
+            stream_type: STREAM_TYPE.to_owned(),
+            version: Version(1),
+        });
+        prepared.jobs.push((done.job, done.records));
+        Ok(())
+    }
+
+    fn is_projected(&self, records: &[EventRecord]) -> bool {
+        let projections = self.engine.registry.projections();
+        records.iter().any(|it| projections.iter().any(|p| p.stream_types().contains(&&*it.stream_type)))
+    }
+
+    /// The parts that are statements of their own: blobs, SQL of the handler, domain views.
+    async fn run_on(
+        &self,
+        conn: &mut Conn<'_>,
+        attempt: &Attempt,
+        records: &[EventRecord],
+    ) -> Result<(), StoreError> {
+        for blob in &attempt.effects.blobs {
+            put_blob(conn, blob).await?;
+        }
+        for (statement, parameters) in &attempt.effects.sql {
+            run_sql(conn, statement, parameters).await?;
+        }
+        for record in records {
+            let envelope = Envelope::read(&record.event_bytes)?;
+            for projection in self.engine.registry.projections() {
+                if projection.stream_types().contains(&&*record.stream_type) {
+                    Arc::clone(projection).apply(conn, &envelope).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn run_sql(
+    conn: &mut Conn<'_>,
+    statement: &'static str,
+    parameters: &[SqlValue],
+) -> Result<(), StoreError> {
+    portable!(conn, c => {
+        let mut query = sqlx::query(AssertSqlSafe(statement));
+        for parameter in parameters {
+            query = match parameter {
+                SqlValue::Integer(value) => query.bind(*value),
+                SqlValue::Text(value) => query.bind(value.clone()),
+                SqlValue::Bytes(value) => query.bind(value.clone()),
+                SqlValue::Uuid(value) => query.bind(*value),
+            };
+        }
+        query.execute(&mut **c).await.map(drop)
+    })?;
+    Ok(())
+}
+
+fn emitted(record: &EventRecord) -> Emitted {
+    Emitted {
+        stream_id: record.stream_id,
+        stream_type: record.stream_type.to_string(),
+        version: record.version,
+    }
+}

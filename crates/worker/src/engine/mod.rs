@@ -1,0 +1,64 @@
+//! The verbs of the engine: each takes what it needs from the views, asks the rule book, and writes
+//! what follows in one transaction.
+
+mod commit_effects;
+mod enqueue;
+mod expire;
+mod history;
+mod keep;
+mod lease;
+mod limits;
+mod person;
+mod settle;
+mod why;
+
+use std::sync::Arc;
+
+use bpc_core::job::Stamp;
+use bpc_core::{EventId, Timestamp};
+use bpc_eventstore::{Store, entropy};
+
+use crate::registry::Registry;
+use crate::wake::Hints;
+
+pub use history::{JobHistory, RecordedEvent};
+pub use keep::{Keep, Kept};
+pub use lease::LeasedJob;
+pub use settle::{Attempt, Settled};
+pub use why::Why;
+
+/// A log, what is known about its jobs, and the verbs on them. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    /// The log.
+    pub store: Store,
+    /// The packs.
+    pub registry: Arc<Registry>,
+    /// Wake-ups between enqueuers and workers.
+    pub(crate) hints: Hints,
+}
+
+/// How often a verb is tried again when somebody else wrote first.
+const CONFLICT_TRIES: u32 = 8;
+
+impl Engine {
+    /// An engine on a migrated store.
+    pub fn new(store: Store, registry: Registry) -> Self {
+        Engine { store, registry: Arc::new(registry), hints: Hints::default() }
+    }
+}
+
+/// Who, when and why, with entropy from the system.
+fn stamp<'a>(
+    actor: &'a str,
+    now: Timestamp,
+    causation_id: Option<EventId>,
+    source: &'a mut fn() -> [u8; 10],
+) -> Stamp<'a> {
+    Stamp { actor, now, causation_id, correlation_id: None, entropy: source }
+}
+
+/// A source of entropy to borrow.
+fn source() -> fn() -> [u8; 10] {
+    entropy
+}

@@ -1,0 +1,255 @@
+//! Settle: the outcomes of many attempts, each with everything it brings, in one transaction.
+//!
+//! One bad attempt never fails its neighbours: what goes wrong with its effects turns it, and only it,
+//! into a failed attempt. Only the database itself can fail the batch, and then nothing is written.
+
+use std::collections::HashMap;
+
+use bpc_core::job::{
+    Command, ErrorInfo, Failure, Outcome, Refusal, Settlement, Stamp, TransitionError, advance, transition,
+};
+use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, TenantId, Timestamp, Version};
+use bpc_eventstore::{Conn, StreamHead, entropy, now_on, stream_heads};
+use bpc_projections::{JobWrites, Lane, held_leases, lock_job, write_jobs};
+
+use crate::effects::Effects;
+use crate::error::EngineError;
+
+use super::Engine;
+use super::commit_effects::{EffectFault, Prepared};
+use super::enqueue::existing_jobs;
+use super::history::history_on;
+
+/// An attempt that has ended, as its worker tells it.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// Whose job.
+    pub tenant_id: TenantId,
+    /// Which job.
+    pub job_id: JobId,
+    /// Its type.
+    pub job_type: String,
+    /// Version of its `LEASED` event.
+    pub fence: Version,
+    /// Number of the attempt.
+    pub attempt: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What it wants committed; only with success.
+    pub effects: Effects,
+}
+
+/// What became of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Recorded; the job now has this status.
+    Recorded(Status),
+    /// The lease was lost: nothing of it was kept but the refusal.
+    Refused,
+    /// It had been recorded before, by a commit whose answer was lost.
+    Already,
+}
+
+impl Engine {
+    /// Record the outcomes of attempts. Durable when it returns; in the order given.
+    pub async fn settle(&self, worker_id: &str, attempts: &[Attempt]) -> Result<Vec<Settled>, EngineError> {
+        let mut tx = self.store.begin().await?;
+        let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts).await?;
+        let mut settled = Vec::with_capacity(attempts.len());
+        for attempt in attempts {
+            settled.push(settling.attempt(&mut tx.conn(), attempt).await?);
+        }
+        let Settling { mut writes, lanes, .. } = settling;
+        lanes.iter().for_each(|lane| writes.wake(lane.hint()));
+        write_jobs(&mut tx.conn(), &writes).await?;
+        tx.commit().await?;
+        lanes.into_iter().for_each(|lane| self.hints.lane(lane));
+        Ok(settled)
+    }
+}
+
+/// A batch on its way into one transaction.
+pub(super) struct Settling<'e> {
+    pub(super) engine: &'e Engine,
+    pub(super) worker_id: &'e str,
+    pub(super) actor: String,
+    pub(super) now: Timestamp,
+    /// Jobs still leased to this worker, by id.
+    held: HashMap<JobId, JobState>,
+    /// Heads of the streams that effects append to, moving along with the batch.
+    pub(super) heads: HashMap<StreamId, StreamHead>,
+    /// Follow-up jobs whose key exists already.
+    pub(super) existing: HashMap<JobId, (bpc_core::job::NewJob, bpc_core::Hash)>,
+    pub(super) writes: JobWrites,
+    /// Lanes that have new work.
+    pub(super) lanes: Vec<Lane>,
+}
+
+impl<'e> Settling<'e> {
+    async fn begin(
+        engine: &'e Engine,
+        worker_id: &'e str,
+        conn: &mut Conn<'_>,
+        attempts: &[Attempt],
+    ) -> Result<Settling<'e>, EngineError> {
+        let clock = &engine.store.clock;
+        let fences: Vec<_> = attempts.iter().map(|attempt| (attempt.job_id, attempt.fence)).collect();
+        let taken = held_leases(conn, clock, &fences).await?;
+        let now = if taken.rows.is_empty() { now_on(conn, clock).await? } else { taken.now };
+        let streams: Vec<StreamId> =
+            attempts.iter().flat_map(|it| it.effects.appends.iter().map(|append| append.stream_id)).collect();
+        let mut existing = HashMap::new();
+        for attempt in attempts.iter().filter(|it| !it.effects.follow_ups.is_empty()) {
+            let ids = attempt.effects.follow_ups.iter().filter_map(|job| {
+                job.key.as_ref().map(|key| JobId::from_key(attempt.tenant_id, &job.job_type, key))
+            });
+            existing.extend(existing_jobs(conn, attempt.tenant_id, ids).await?);
+        }
+        Ok(Settling {
+            engine,
+            worker_id,
+            actor: format!("worker:{worker_id}"),
+            now,
+            held: taken.rows.into_iter().map(|job| (job.job_id, job)).collect(),
+            heads: stream_heads(conn, &streams).await?,
+            existing,
+            writes: JobWrites::default(),
+            lanes: Vec::new(),
+        })
+    }
+
+    async fn attempt(&mut self, conn: &mut Conn<'_>, attempt: &Attempt) -> Result<Settled, EngineError> {
+        let Some(job) = self.held.remove(&attempt.job_id) else {
+            return self.stale(conn, attempt).await;
+        };
+        // A lease that has run out is refused before any of its effects is looked at.
+        if job.lease().is_none_or(|lease| lease.expires_at <= self.now) {
+            return self.refuse(job, attempt);
+        }
+        let seed = entropy();
+        let event_id = EventId::fresh(self.now, seed);
+        let prepared = match self.prepare_effects(conn, attempt, event_id).await {
+            Ok(prepared) => prepared,
+            Err(EffectFault::Attempt(error)) => {
+                let outcome = Outcome::Failed(self.failure(&attempt.job_type, error));
+                return self.record(job, attempt, outcome, Prepared::default(), seed);
+            }
+            Err(EffectFault::Database(error)) => return Err(error.into()),
+        };
+        let outcome = match attempt.outcome.clone() {
+            Outcome::Succeeded { duration_ms, result, .. } => {
+                Outcome::Succeeded { duration_ms, result, emitted: prepared.emitted.clone() }
+            }
+            outcome => outcome,
+        };
+        self.record(job, attempt, outcome, prepared, seed)
+    }
+
+    fn record(
+        &mut self,
+        job: JobState,
+        attempt: &Attempt,
+        outcome: Outcome,
+        prepared: Prepared,
+        seed: [u8; 10],
+    ) -> Result<Settled, EngineError> {
+        let settlement = Settlement {
+            fence: attempt.fence,
+            attempt: attempt.attempt,
+            worker_id: self.worker_id.to_owned(),
+            outcome,
+        };
+        let command = Command::Settle(settlement);
+        match self.step(attempt, Some(job.clone()), command, seed) {
+            Ok(done) => {
+                let status = done.job.status();
+                if status == Status::Queued && done.job.scheduled_at <= self.now {
+                    self.lanes.push(Lane { tenant_id: done.job.tenant_id, queue: done.job.queue.clone() });
+                }
+                self.writes.change_live(done.job, done.records);
+                self.writes.append(prepared.records);
+                for (job, records) in prepared.jobs {
+                    let lane = Lane { tenant_id: job.tenant_id, queue: job.queue.clone() };
+                    if job.scheduled_at <= self.now && !self.lanes.contains(&lane) {
+                        self.lanes.push(lane);
+                    }
+                    self.writes.create(job, records);
+                }
+                Ok(Settled::Recorded(status))
+            }
+            Err(TransitionError::Refused(Refusal::Stale { .. })) => self.refuse(job, attempt),
+            // The outcome itself may not be hashed (a huge result): that is the attempt's fault.
+            Err(TransitionError::Envelope(error)) => {
+                let error = ErrorInfo {
+                    code: error.code().to_owned(),
+                    message: format!("the outcome cannot be recorded: {error}"),
+                    retryable: false,
+                    detail: None,
+                };
+                let outcome = Outcome::Failed(self.failure(&attempt.job_type, error));
+                self.record(job, attempt, outcome, Prepared::default(), seed)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The row was not there under this fence: somebody else has, or had, the job; or we settled it
+    /// before and never heard the answer. Only the log knows.
+    async fn stale(&mut self, conn: &mut Conn<'_>, attempt: &Attempt) -> Result<Settled, EngineError> {
+        lock_job(conn, attempt.job_id).await?;
+        let history = history_on(conn, attempt.tenant_id, attempt.job_id).await?.ok_or(Refusal::NotFound)?;
+        if history.job.settled_fence == attempt.fence {
+            return Ok(Settled::Already);
+        }
+        self.refuse(history.job, attempt)
+    }
+
+    /// Keep nothing of the attempt but the refusal itself.
+    fn refuse(&mut self, job: JobState, attempt: &Attempt) -> Result<Settled, EngineError> {
+        let refusal = Refusal::Stale { worker_id: self.worker_id.to_owned(), attempt: attempt.attempt };
+        let events = refusal.record().into_iter().collect::<Vec<_>>();
+        let was_finished = job.status().is_finished();
+        let mut source = entropy as fn() -> [u8; 10];
+        let mut stamp = super::stamp(&self.actor, self.now, None, &mut source);
+        let done = advance(job.tenant_id, job.job_id, Some(job), &events, &mut stamp)?;
+        if was_finished {
+            self.writes.change_finished(done.job, done.records);
+        } else {
+            self.writes.change_live(done.job, done.records);
+        }
+        Ok(Settled::Refused)
+    }
+
+    /// One step whose first event has the id that `seed` makes, because effects name it as their cause.
+    fn step(
+        &self,
+        attempt: &Attempt,
+        job: Option<JobState>,
+        command: Command,
+        seed: [u8; 10],
+    ) -> Result<bpc_core::job::Transition, TransitionError> {
+        let mut first = Some(seed);
+        let mut source = move || first.take().unwrap_or_else(entropy);
+        let mut stamp = Stamp {
+            actor: &self.actor,
+            now: self.now,
+            causation_id: None,
+            correlation_id: None,
+            entropy: &mut source,
+        };
+        transition(attempt.tenant_id, attempt.job_id, job, command, &mut stamp)
+    }
+
+    fn failure(&self, job_type: &str, error: ErrorInfo) -> Failure {
+        self.engine.failure(job_type, error)
+    }
+}
+
+impl Engine {
+    /// A failure under the retry rules of a type.
+    pub(crate) fn failure(&self, job_type: &str, error: ErrorInfo) -> Failure {
+        let policy = self.registry.job_type(job_type).map(|it| it.policy.retry).unwrap_or_default();
+        let [a, b, ..] = entropy();
+        Failure { error, policy, chance: u16::from_be_bytes([a, b]) }
+    }
+}
