@@ -1,0 +1,9 @@
+//! Level L0 of verify: what it finds and where, what it does not, and no false alarm.
+
+mod columns;
+mod found_types;
+mod histories;
+mod log;
+mod rows;
+mod sound;
+mod tampering;
