@@ -42,7 +42,7 @@ pub fn retried_job(name: &str) -> Vec<EventRecord> {
         retryable: true,
         detail: None,
     };
-    let policy = RetryPolicy::Fixed { delay: Duration::ZERO };
+    let policy = RetryPolicy { cap: Duration::ZERO, ..RetryPolicy::default() };
     steps.attempt(1, Outcome::Failed(Failure { error, policy, chance: 0 }));
     steps.attempt(2, Outcome::Succeeded { duration_ms: 5, result: None, emitted: Vec::new() });
     steps.records

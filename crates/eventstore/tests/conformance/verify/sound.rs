@@ -1,7 +1,5 @@
 //! A log that is as it was written has no findings, whatever was going on.
 
-use std::cell::RefCell;
-
 use bpc_core::TenantId;
 use bpc_eventstore::verify::{VerifyOptions, event_count_estimate, verify};
 use bpc_eventstore::{Store, append_to_streams};
@@ -42,12 +40,10 @@ on_both_databases! {
     async fn a_log_of_many_chunks_is_sound_and_progress_reaches_its_end(db) {
         let store = empty_log(&db).await;
         let events = long_log(&store).await;
-        let heard = RefCell::new(Vec::new());
-        let report = verify(&store, &VerifyOptions::default(), |checked| heard.borrow_mut().push(checked));
-        let report = report.await.unwrap();
+        let mut heard = Vec::new();
+        let report = verify(&store, &VerifyOptions::default(), |checked| heard.push(checked)).await.unwrap();
         assert!(report.is_sound(), "{:#?}", report.findings);
         assert_eq!((report.events, report.streams, report.jobs), (events, 21, 20));
-        let heard = heard.into_inner();
         assert!(heard.is_sorted() && heard.len() > 2 && heard.last() == Some(&events), "{heard:?}");
     }
 
