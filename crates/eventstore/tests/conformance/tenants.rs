@@ -12,7 +12,7 @@ on_both_databases! {
         let store = empty_log(&db).await;
         let tenant = add_tenant(&store, "acme", "Acme Cells", "user:ops").await.unwrap();
         assert_eq!((tenant.tenant_id, tenant.created_at), (TenantId::from_slug("acme"), NOW));
-        assert_eq!(tenants(&store).await.unwrap(), [tenant.clone()]);
+        assert_eq!(tenants(&store).await.unwrap(), std::slice::from_ref(&tenant));
         let mut tx = store.begin_read().await.unwrap();
         let id = tenant.tenant_id;
         let events = read_stream(&mut tx.conn(), id, id.into()).await.unwrap();

@@ -4,6 +4,7 @@ mod columns;
 mod found_types;
 mod histories;
 mod log;
+mod memory;
 mod rows;
 mod sound;
 mod tampering;
