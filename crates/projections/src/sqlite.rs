@@ -21,6 +21,12 @@ pub(crate) async fn write_jobs(conn: &mut SqliteConnection, writes: &JobWrites) 
     insert_finished_jobs(conn, writes).await
 }
 
+/// Write only the rows of views that begin empty.
+pub(crate) async fn insert_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    insert_queue_rows(conn, writes).await?;
+    insert_finished_jobs(conn, writes).await
+}
+
 async fn insert_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
     let sql = include_str!("sqlite/sql/insert_queue_rows.sql");
     execute_rows(conn, sql, &writes.insert_queue, |query, row| {
