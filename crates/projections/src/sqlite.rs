@@ -136,10 +136,6 @@ pub(crate) async fn leasable_jobs(
                 .push(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_sqlite(row, 2)?.into() });
         }
     }
-    if lanes.len() > 1 {
-        found.sort_by_key(|leasable| (leasable.job.priority, leasable.job.scheduled_at));
-        found.truncate(limit);
-    }
     Ok(found)
 }
 
