@@ -6,7 +6,7 @@ use bpc_testkit::TestDatabase;
 
 use crate::common::{event_count, run_sql, stream};
 
-use super::log::{only, report, small_log};
+use super::log::{codes, only, report, small_log};
 use super::tampering::{Value, drop_unique_index, events_of, lift_guards, set};
 
 /// A log in a table that takes anything, with and without the order of the index.
@@ -47,6 +47,34 @@ async fn a_value_of_the_wrong_type_is_found_and_no_row_is_skipped() {
             }
         }
         assert!(report(&store).await.is_sound());
+    }
+}
+
+#[tokio::test]
+async fn an_event_whose_version_is_no_number_leaves_a_gap_where_it_was() {
+    let db = TestDatabase::sqlite();
+    let store = loose_log(&db, true).await;
+    let id = events_of(&store, stream("notes")).await[1].id;
+    for value in ["NULL", "'text'"] {
+        run_sql(&store, &format!("UPDATE events SET version = {value} WHERE id = {id}")).await.unwrap();
+        let report = report(&store).await;
+        assert_eq!(report.findings_total, 2, "{:#?}", report.findings);
+        let finding = only(&report, "COLUMN_MISMATCH");
+        assert_eq!((finding.version, finding.expected.as_deref()), (Some(2), Some("2")));
+        assert_eq!(only(&report, "VERSION_GAP").message, "version 2 is missing");
+    }
+}
+
+#[tokio::test]
+async fn a_version_below_one_does_not_hide_where_the_stream_begins() {
+    let db = TestDatabase::sqlite();
+    let store = loose_log(&db, true).await;
+    let id = events_of(&store, stream("notes")).await[2].id;
+    for version in [0, -3, i64::MIN] {
+        set(&store, id, "version", &Value::Integer(version)).await;
+        let report = report(&store).await;
+        assert_eq!(codes(&report), ["COLUMN_MISMATCH", "VERSION_GAP"]);
+        assert!(report.findings.iter().all(|finding| finding.version == Some(version)));
     }
 }
 
