@@ -80,7 +80,12 @@ impl Scene {
 
     /// The same log through connections of its own, as another process has it.
     pub async fn elsewhere(&self) -> Engine {
-        let options = StoreOptions { clock: self.engine.store.clock.clone(), ..StoreOptions::default() };
+        self.elsewhere_at(self.engine.store.clock.clone()).await
+    }
+
+    /// The same with a clock of its own.
+    pub async fn elsewhere_at(&self, clock: Clock) -> Engine {
+        let options = StoreOptions { clock, ..StoreOptions::default() };
         let store = Store::connect(&self.url, options).await.unwrap();
         Engine::new(store, Registry::clone(&self.engine.registry))
     }
