@@ -1,5 +1,7 @@
 //! The job views in PostgreSQL's tongue.
 
+use std::collections::HashSet;
+
 use bpc_core::job::QueueRow;
 use bpc_core::{JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
@@ -36,11 +38,19 @@ pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
 }
 
 fn insert_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
-    let rows = &writes.insert_queue;
+    queue_rows(include_str!("postgres/sql/insert_queue_rows.sql"), &writes.insert_queue, statement)
+}
+
+fn update_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    queue_rows(include_str!("postgres/sql/update_queue_rows.sql"), &writes.update_queue, statement)
+}
+
+/// A statement that takes every column of some queue rows.
+fn queue_rows(sql: &'static str, rows: &[QueueRow], statement: &mut Composed) -> Result<(), StoreError> {
     if rows.is_empty() {
         return Ok(());
     }
-    statement.part(include_str!("postgres/sql/insert_queue_rows.sql"), |args| {
+    statement.part(sql, |args| {
         args.add(column!(rows, row => row.job_id.0))?;
         args.add(column!(rows, row => row.tenant_id.0))?;
         args.add(column!(rows, row => row.created_at.as_micros()))?;
@@ -57,29 +67,6 @@ fn insert_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(),
         args.add(column!(rows, row => row.cancel_requested))?;
         args.add(column!(rows, row => &*row.job_type))?;
         args.add(column!(rows, row => &*row.queue))?;
-        args.add(column!(rows, row => &row.head_hash.0[..]))?;
-        args.add(column!(rows, row => row.worker_id.as_deref()))?;
-        args.add(column!(rows, row => row.error_code.as_deref()))?;
-        args.add(column!(rows, row => row.error_message.as_deref()))
-    })
-}
-
-fn update_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
-    let rows = &writes.update_queue;
-    if rows.is_empty() {
-        return Ok(());
-    }
-    statement.part(include_str!("postgres/sql/update_queue_rows.sql"), |args| {
-        args.add(column!(rows, row => row.job_id.0))?;
-        args.add(column!(rows, row => row.scheduled_at.as_micros()))?;
-        args.add(column!(rows, row => row.lease_expires_at.map(Timestamp::as_micros)))?;
-        args.add(column!(rows, row => row.progressed_at.map(Timestamp::as_micros)))?;
-        args.add(column!(rows, row => row.version.0 as i32))?;
-        args.add(column!(rows, row => row.fence.map(|fence| fence.0 as i32)))?;
-        args.add(column!(rows, row => row.attempts as i32))?;
-        args.add(column!(rows, row => row.progress_percent.map(i16::from)))?;
-        args.add(column!(rows, row => row.running))?;
-        args.add(column!(rows, row => row.cancel_requested))?;
         args.add(column!(rows, row => &row.head_hash.0[..]))?;
         args.add(column!(rows, row => row.worker_id.as_deref()))?;
         args.add(column!(rows, row => row.error_code.as_deref()))?;
@@ -166,10 +153,12 @@ pub(crate) async fn held_leases(
     let rows = sqlx::query(include_str!("postgres/sql/held_leases.sql"))
         .bind(now.map(Timestamp::as_micros))
         .bind(column!(held, it => it.0.0))
-        .bind(column!(held, it => it.1.0 as i32))
         .fetch_all(conn)
         .await?;
-    queue_rows(&rows)
+    let (now, mut rows) = taken_rows(&rows)?;
+    let fences: HashSet<(JobId, Version)> = held.iter().copied().collect();
+    rows.retain(|row| row.fence.is_some_and(|fence| fences.contains(&(row.job_id, fence))));
+    Ok((now, rows))
 }
 
 pub(crate) async fn expired_leases(
@@ -182,11 +171,11 @@ pub(crate) async fn expired_leases(
         .bind(i64::from(limit))
         .fetch_all(conn)
         .await?;
-    queue_rows(&rows)
+    taken_rows(&rows)
 }
 
 /// Queue rows behind a column with the time.
-fn queue_rows(rows: &[PgRow]) -> Result<(Option<Timestamp>, Vec<QueueRow>), StoreError> {
+fn taken_rows(rows: &[PgRow]) -> Result<(Option<Timestamp>, Vec<QueueRow>), StoreError> {
     let now = first_now(rows)?;
     Ok((now, rows.iter().map(|row| queue_row_of_postgres(row, 1)).collect::<Result<_, _>>()?))
 }

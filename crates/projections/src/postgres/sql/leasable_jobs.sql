@@ -27,7 +27,8 @@ WITH clock AS MATERIALIZED (
     ) AS first
     GROUP BY tenant_id, queue, priority
 )
-SELECT clock.now, e.event_bytes, q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
+SELECT clock.now, (SELECT e.event_bytes FROM events e WHERE e.stream_id = q.job_id AND e.version = 1),
+    q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
     q.max_attempts, q.attempts, q.priority, q.progress_percent, q.running, q.cancel_requested, q.job_type, q.queue,
     q.head_hash, q.worker_id, q.error_code, q.error_message
 FROM clock, wanted,
@@ -38,4 +39,3 @@ LATERAL (
     ORDER BY q.scheduled_at LIMIT wanted.jobs
     FOR UPDATE SKIP LOCKED
 ) AS q
-JOIN events e ON e.stream_id = q.job_id AND e.version = 1
