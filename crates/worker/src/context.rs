@@ -10,11 +10,11 @@ use tokio_util::sync::CancellationToken;
 /// no transaction and no connection.
 #[derive(Clone, Debug)]
 pub struct Context {
-    pub(crate) store: Store,
-    pub(crate) leased_at: Timestamp,
-    pub(crate) stop: CancellationToken,
-    pub(crate) reason: Arc<Mutex<Option<Stopping>>>,
-    pub(crate) progress: Arc<Mutex<Option<Said>>>,
+    store: Store,
+    leased_at: Timestamp,
+    stop: CancellationToken,
+    reason: Arc<Mutex<Option<Stopping>>>,
+    progress: Arc<Mutex<Option<Said>>>,
 }
 
 /// Progress said by a handler and not recorded yet.
@@ -34,6 +34,16 @@ pub enum Stopping {
 }
 
 impl Context {
+    pub(crate) fn new(store: Store, leased_at: Timestamp) -> Self {
+        Context {
+            store,
+            leased_at,
+            stop: CancellationToken::new(),
+            reason: Arc::default(),
+            progress: Arc::default(),
+        }
+    }
+
     /// When the attempt began, by the database's clock. Handlers that need a time use this one.
     pub fn leased_at(&self) -> Timestamp {
         self.leased_at
@@ -77,6 +87,22 @@ impl Context {
     /// The log, for handlers that read views of their pack.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    pub(crate) fn has_progress(&self) -> bool {
+        self.progress.lock().expect("no panic while held").is_some()
+    }
+
+    pub(crate) fn take_progress(&self) -> Option<Said> {
+        self.progress.lock().expect("no panic while held").take()
+    }
+
+    /// It was not recorded: try again later, unless something newer was said.
+    pub(crate) fn put_progress_back(&self, said: Option<Said>) {
+        let mut progress = self.progress.lock().expect("no panic while held");
+        if progress.is_none() {
+            *progress = said;
+        }
     }
 
     pub(crate) fn ask_to_stop(&self, why: Stopping) {

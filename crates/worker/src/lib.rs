@@ -1,6 +1,7 @@
 //! Lease, run, renew, settle, stop; the handlers' trait, context and effects; schedules; wake-ups.
 //! Imports `core`, `eventstore` and `projections`; contains no domain word.
 
+mod backoff;
 mod context;
 mod effects;
 mod engine;
@@ -26,4 +27,4 @@ pub use policy::JobPolicy;
 pub use registry::{JobType, Registry};
 pub use runtime::{Worker, WorkerOptions, WorkerReport};
 pub use schedule::Schedule;
-pub use wake::{RabbitOptions, WakeOptions};
+pub use wake::{RabbitOptions, Trigger, WakeOptions};

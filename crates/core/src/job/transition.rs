@@ -26,7 +26,7 @@ pub struct Stamp<'a> {
     /// The request it belongs to.
     pub correlation_id: Option<Uuid>,
     /// Random bytes for event ids.
-    pub entropy: &'a mut dyn FnMut() -> [u8; 10],
+    pub entropy: &'a mut (dyn FnMut() -> [u8; 10] + Send),
 }
 
 /// The state after a step, and the events that made it.

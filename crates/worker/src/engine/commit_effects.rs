@@ -26,6 +26,10 @@ pub(super) struct Prepared {
     pub(super) jobs: Vec<(JobState, Vec<EventRecord>)>,
     /// All of them, by stream and version.
     pub(super) emitted: Vec<Emitted>,
+    /// Where the streams of the domain events end now.
+    pub(super) moved: Vec<StreamHead>,
+    /// The follow-up jobs by id, for others in the batch that ask for the same.
+    pub(super) made: Vec<(JobId, (NewJob, Hash))>,
 }
 
 /// What went wrong with effects.
@@ -61,39 +65,43 @@ fn fault(code: &str, message: String, retryable: bool) -> EffectFault {
 }
 
 impl Settling<'_> {
-    /// Check and build everything the attempt wants committed. On a fault the batch is as before.
-    pub(super) async fn prepare_effects(
-        &mut self,
-        conn: &mut Conn<'_>,
+    /// Check and build everything the attempt wants committed.
+    pub(super) fn prepare_effects(
+        &self,
         attempt: &Attempt,
         causation: EventId,
     ) -> Result<Prepared, EffectFault> {
-        let effects = &attempt.effects;
         let mut prepared = Prepared::default();
-        let mut moved: Vec<StreamHead> = Vec::new();
-        for append in &effects.appends {
-            self.domain_events(attempt, append, causation, &mut moved, &mut prepared)?;
+        for append in &attempt.effects.appends {
+            self.domain_events(attempt, append, causation, &mut prepared)?;
         }
-        let mut made: Vec<(JobId, (NewJob, Hash))> = Vec::new();
-        for job in &effects.follow_ups {
-            self.follow_up(attempt, job, causation, &mut made, &mut prepared)?;
+        for job in &attempt.effects.follow_ups {
+            self.follow_up(attempt, job, causation, &mut prepared)?;
         }
-        let projected = self.is_projected(&prepared.records);
-        if projected || !effects.sql.is_empty() || !effects.blobs.is_empty() {
-            // What fails in here must not fail the neighbours' transaction.
-            conn.execute("SAVEPOINT bpc_attempt").await?;
-            match self.run_on(conn, attempt, &prepared.records).await {
-                Ok(()) => conn.execute("RELEASE SAVEPOINT bpc_attempt").await?,
-                Err(StoreError::Unavailable(error)) => return Err(StoreError::Unavailable(error).into()),
-                Err(error) => {
-                    conn.execute("ROLLBACK TO SAVEPOINT bpc_attempt").await?;
-                    return Err(fault(error.code(), error.to_string(), error.is_retryable()));
-                }
+        Ok(prepared)
+    }
+
+    /// Run the parts that are statements of their own: blobs, SQL of the handler, domain views.
+    pub(super) async fn run_effects(
+        &self,
+        conn: &mut Conn<'_>,
+        attempt: &Attempt,
+        prepared: &Prepared,
+    ) -> Result<(), EffectFault> {
+        let effects = &attempt.effects;
+        if effects.sql.is_empty() && effects.blobs.is_empty() && !self.is_projected(&prepared.records) {
+            return Ok(());
+        }
+        // What fails in here must not fail the neighbours' transaction.
+        conn.execute("SAVEPOINT bpc_attempt").await?;
+        match self.run_on(conn, attempt, &prepared.records).await {
+            Ok(()) => Ok(conn.execute("RELEASE SAVEPOINT bpc_attempt").await?),
+            Err(StoreError::Unavailable(error)) => Err(StoreError::Unavailable(error).into()),
+            Err(error) => {
+                conn.execute("ROLLBACK TO SAVEPOINT bpc_attempt").await?;
+                Err(fault(error.code(), error.to_string(), error.is_retryable()))
             }
         }
-        self.heads.extend(moved.into_iter().map(|head| (head.stream_id, head)));
-        self.existing.extend(made);
-        Ok(prepared)
     }
 
     fn domain_events(
@@ -101,7 +109,6 @@ impl Settling<'_> {
         attempt: &Attempt,
         append: &StreamAppend,
         causation: EventId,
-        moved: &mut Vec<StreamHead>,
         prepared: &mut Prepared,
     ) -> Result<(), EffectFault> {
         if append.tenant_id != attempt.tenant_id {
@@ -116,7 +123,7 @@ impl Settling<'_> {
                 return Err(fault("EVENT_TYPE_UNKNOWN", message, false));
             }
         }
-        let newest = moved.iter().rev().find(|head| head.stream_id == append.stream_id);
+        let newest = prepared.moved.iter().rev().find(|head| head.stream_id == append.stream_id);
         let mut head =
             check_head(append, newest.or_else(|| self.heads.get(&append.stream_id))).map_err(|error| {
                 // Deciding again on the newer version may well succeed.
@@ -127,7 +134,7 @@ impl Settling<'_> {
         let built = records(append, &mut head, cause)?;
         prepared.emitted.extend(built.iter().map(emitted));
         prepared.records.extend(built);
-        moved.push(StreamHead {
+        prepared.moved.push(StreamHead {
             stream_id: append.stream_id,
             tenant_id: append.tenant_id,
             stream_type: append.stream_type.to_string(),
@@ -141,7 +148,6 @@ impl Settling<'_> {
         attempt: &Attempt,
         job: &Enqueue,
         causation: EventId,
-        made: &mut Vec<(JobId, (NewJob, Hash))>,
         prepared: &mut Prepared,
     ) -> Result<(), EffectFault> {
         let tenant = attempt.tenant_id;
@@ -153,7 +159,7 @@ impl Settling<'_> {
             Some(key) => JobId::from_key(tenant, &job.job_type, key),
             None => JobId::fresh(self.now, entropy()),
         };
-        let former = made.iter().find(|(id, _)| *id == job_id).map(|(_, it)| it);
+        let former = prepared.made.iter().find(|(id, _)| *id == job_id).map(|(_, it)| it);
         if let Some((former, _)) = former.or_else(|| self.existing.get(&job_id)) {
             if same_content(former, &new) {
                 return Ok(());
@@ -165,7 +171,7 @@ impl Settling<'_> {
         let mut stamp = stamp(&self.actor, self.now, Some(causation), &mut source);
         let done = transition(tenant, job_id, None, Command::Enqueue(new.clone()), &mut stamp)
             .map_err(|error| EffectFault::from(EngineError::from(error)))?;
-        made.push((job_id, (new, done.job.head.hash)));
+        prepared.made.push((job_id, (new, done.job.head.hash)));
         prepared.emitted.push(Emitted {
             stream_id: job_id.into(),
             stream_type: STREAM_TYPE.to_owned(),
@@ -180,7 +186,6 @@ impl Settling<'_> {
         records.iter().any(|it| projections.iter().any(|p| p.stream_types().contains(&&*it.stream_type)))
     }
 
-    /// The parts that are statements of their own: blobs, SQL of the handler, domain views.
     async fn run_on(
         &self,
         conn: &mut Conn<'_>,

@@ -44,6 +44,9 @@ impl Engine {
             match self.try_enqueue(tenant, actor, &batch, look_for_all).await {
                 Ok((outcomes, lanes)) => {
                     lanes.into_iter().for_each(|lane| self.hints.lane(lane));
+                    if let (Some(trigger), Some(job)) = (&self.trigger, outcomes.iter().flatten().next()) {
+                        trigger.enqueued(job.job_id);
+                    }
                     return Ok(outcomes);
                 }
                 Err(error) if error.is_conflict() && tries < CONFLICT_TRIES => look_for_all = true,

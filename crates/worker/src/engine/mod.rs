@@ -19,11 +19,12 @@ use bpc_core::{EventId, Timestamp};
 use bpc_eventstore::{Store, entropy};
 
 use crate::registry::Registry;
-use crate::wake::Hints;
+use crate::wake::{Hints, Trigger};
 
 pub use history::{JobHistory, RecordedEvent};
 pub use keep::{Keep, Kept};
 pub use lease::LeasedJob;
+pub(crate) use person::CANCEL_HINT;
 pub use settle::{Attempt, Settled};
 pub use why::Why;
 
@@ -34,8 +35,9 @@ pub struct Engine {
     pub store: Store,
     /// The packs.
     pub registry: Arc<Registry>,
-    /// Wake-ups between enqueuers and workers.
+    /// Wake-ups between enqueuers and workers of this process.
     pub(crate) hints: Hints,
+    trigger: Option<Trigger>,
 }
 
 /// How often a verb is tried again when somebody else wrote first.
@@ -44,7 +46,14 @@ const CONFLICT_TRIES: u32 = 8;
 impl Engine {
     /// An engine on a migrated store.
     pub fn new(store: Store, registry: Registry) -> Self {
-        Engine { store, registry: Arc::new(registry), hints: Hints::default() }
+        Engine { store, registry: Arc::new(registry), hints: Hints::default(), trigger: None }
+    }
+
+    /// Also tell workers through a message broker when a job is enqueued.
+    #[must_use]
+    pub fn with_trigger(mut self, trigger: Trigger) -> Self {
+        self.trigger = Some(trigger);
+        self
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use bpc_core::job::{
-    Command, ErrorInfo, Failure, Outcome, Refusal, Settlement, Stamp, TransitionError, advance, transition,
+    Command, ErrorInfo, Failure, Lease, Outcome, Refusal, Settlement, Stamp, Transition, advance, transition,
 };
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, TenantId, Timestamp, Version};
 use bpc_eventstore::{Conn, StreamHead, entropy, now_on, stream_heads};
@@ -122,74 +122,62 @@ impl<'e> Settling<'e> {
         let Some(job) = self.held.remove(&attempt.job_id) else {
             return self.stale(conn, attempt).await;
         };
-        // A lease that has run out is refused before any of its effects is looked at.
-        if job.lease().is_none_or(|lease| lease.expires_at <= self.now) {
+        // A lease that is over, or is not this worker's, is refused before any effect is looked at.
+        let is_held = |lease: &Lease| lease.expires_at > self.now && lease.worker_id == self.worker_id;
+        if !job.lease().is_some_and(is_held) || job.attempts != attempt.attempt {
             return self.refuse(job, attempt);
         }
-        let seed = entropy();
-        let event_id = EventId::fresh(self.now, seed);
-        let prepared = match self.prepare_effects(conn, attempt, event_id).await {
-            Ok(prepared) => prepared,
-            Err(EffectFault::Attempt(error)) => {
-                let outcome = Outcome::Failed(self.failure(&attempt.job_type, error));
-                return self.record(job, attempt, outcome, Prepared::default(), seed);
-            }
+        let (seed, failure) = match self.try_attempt(conn, attempt, &job).await {
+            Ok(settled) => return Ok(settled),
+            Err(EffectFault::Attempt(error)) => (entropy(), self.engine.failure(&attempt.job_type, error)),
             Err(EffectFault::Database(error)) => return Err(error.into()),
         };
-        let outcome = match attempt.outcome.clone() {
-            Outcome::Succeeded { duration_ms, result, .. } => {
-                Outcome::Succeeded { duration_ms, result, emitted: prepared.emitted.clone() }
-            }
-            outcome => outcome,
-        };
-        self.record(job, attempt, outcome, prepared, seed)
+        let done = self.step(attempt, job, Outcome::Failed(failure), seed)?;
+        Ok(self.write(done, Prepared::default()))
     }
 
-    fn record(
+    /// Record the attempt with everything that it brings. On a fault the batch is as before.
+    async fn try_attempt(
         &mut self,
-        job: JobState,
+        conn: &mut Conn<'_>,
         attempt: &Attempt,
-        outcome: Outcome,
-        prepared: Prepared,
-        seed: [u8; 10],
-    ) -> Result<Settled, EngineError> {
-        let settlement = Settlement {
-            fence: attempt.fence,
-            attempt: attempt.attempt,
-            worker_id: self.worker_id.to_owned(),
-            outcome,
-        };
-        let command = Command::Settle(settlement);
-        match self.step(attempt, Some(job.clone()), command, seed) {
-            Ok(done) => {
-                let status = done.job.status();
-                if status == Status::Queued && done.job.scheduled_at <= self.now {
-                    self.lanes.push(Lane { tenant_id: done.job.tenant_id, queue: done.job.queue.clone() });
-                }
-                self.writes.change_live(done.job, done.records);
-                self.writes.append(prepared.records);
-                for (job, records) in prepared.jobs {
-                    let lane = Lane { tenant_id: job.tenant_id, queue: job.queue.clone() };
-                    if job.scheduled_at <= self.now && !self.lanes.contains(&lane) {
-                        self.lanes.push(lane);
-                    }
-                    self.writes.create(job, records);
-                }
-                Ok(Settled::Recorded(status))
-            }
-            Err(TransitionError::Refused(Refusal::Stale { .. })) => self.refuse(job, attempt),
-            // The outcome itself may not be hashed (a huge result): that is the attempt's fault.
-            Err(TransitionError::Envelope(error)) => {
-                let error = ErrorInfo {
-                    code: error.code().to_owned(),
-                    message: format!("the outcome cannot be recorded: {error}"),
-                    retryable: false,
-                    detail: None,
-                };
-                let outcome = Outcome::Failed(self.failure(&attempt.job_type, error));
-                self.record(job, attempt, outcome, Prepared::default(), seed)
-            }
-            Err(error) => Err(error.into()),
+        job: &JobState,
+    ) -> Result<Settled, EffectFault> {
+        let seed = entropy();
+        let causation = EventId::fresh(self.now, seed);
+        let mut prepared = self.prepare_effects(attempt, causation)?;
+        let mut outcome = attempt.outcome.clone();
+        if let Outcome::Succeeded { emitted, .. } = &mut outcome {
+            *emitted = std::mem::take(&mut prepared.emitted);
+        }
+        // Before anything runs on the database: the outcome itself may not be recordable.
+        let done = self.step(attempt, job.clone(), outcome, seed)?;
+        self.run_effects(conn, attempt, &prepared).await?;
+        Ok(self.write(done, prepared))
+    }
+
+    /// Put a step and its effects into the batch.
+    fn write(&mut self, done: Transition, prepared: Prepared) -> Settled {
+        let status = done.job.status();
+        // A place under a limit is free again, which may be what a job of that lane waits for.
+        if self.engine.registry.has_limits() || status == Status::Queued {
+            self.wake(&done.job);
+        }
+        self.writes.change_live(done.job, done.records);
+        self.writes.append(prepared.records);
+        self.heads.extend(prepared.moved.into_iter().map(|head| (head.stream_id, head)));
+        self.existing.extend(prepared.made);
+        for (job, records) in prepared.jobs {
+            self.wake(&job);
+            self.writes.create(job, records);
+        }
+        Settled::Recorded(status)
+    }
+
+    fn wake(&mut self, job: &JobState) {
+        let is_known = |lane: &Lane| lane.tenant_id == job.tenant_id && lane.queue == job.queue;
+        if job.scheduled_at <= self.now && !self.lanes.iter().any(is_known) {
+            self.lanes.push(Lane { tenant_id: job.tenant_id, queue: job.queue.clone() });
         }
     }
 
@@ -220,14 +208,20 @@ impl<'e> Settling<'e> {
         Ok(Settled::Refused)
     }
 
-    /// One step whose first event has the id that `seed` makes, because effects name it as their cause.
+    /// Settle whose first event has the id that `seed` makes, because effects name it as their cause.
     fn step(
         &self,
         attempt: &Attempt,
-        job: Option<JobState>,
-        command: Command,
+        job: JobState,
+        outcome: Outcome,
         seed: [u8; 10],
-    ) -> Result<bpc_core::job::Transition, TransitionError> {
+    ) -> Result<Transition, EngineError> {
+        let settlement = Settlement {
+            fence: attempt.fence,
+            attempt: attempt.attempt,
+            worker_id: self.worker_id.to_owned(),
+            outcome,
+        };
         let mut first = Some(seed);
         let mut source = move || first.take().unwrap_or_else(entropy);
         let mut stamp = Stamp {
@@ -237,11 +231,8 @@ impl<'e> Settling<'e> {
             correlation_id: None,
             entropy: &mut source,
         };
-        transition(attempt.tenant_id, attempt.job_id, job, command, &mut stamp)
-    }
-
-    fn failure(&self, job_type: &str, error: ErrorInfo) -> Failure {
-        self.engine.failure(job_type, error)
+        let command = Command::Settle(settlement);
+        Ok(transition(attempt.tenant_id, attempt.job_id, Some(job), command, &mut stamp)?)
     }
 }
 

@@ -1,14 +1,36 @@
 //! The worker: leases jobs, runs their handlers, keeps the leases, settles the outcomes.
 
+mod attempt;
+mod held;
+mod keeper;
+mod lanes;
+mod leaser;
+mod pace;
+mod reaper;
+mod settler;
+mod shared;
+
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use bpc_core::TenantId;
+use bpc_projections::Lane;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::engine::Engine;
+use crate::context::{Context, Stopping};
+use crate::engine::{Attempt, Engine, LeasedJob};
 use crate::error::EngineError;
-use crate::wake::WakeOptions;
+use crate::wake::{WakeOptions, consume, listen};
+
+use held::Held;
+use keeper::keep_all;
+use leaser::Leaser;
+use reaper::reap_all;
+use settler::settle_all;
+use shared::Shared;
 
 /// How a worker works.
 #[derive(Clone, Debug)]
@@ -54,6 +76,13 @@ impl WorkerOptions {
             wake: WakeOptions::default(),
         }
     }
+
+    /// May this worker take jobs of that lane?
+    pub(crate) fn is_mine(&self, lane: &Lane) -> bool {
+        let among = |queues: &Vec<String>| queues.contains(&lane.queue);
+        self.tenants.as_ref().is_none_or(|tenants| tenants.contains(&lane.tenant_id))
+            && self.queues.as_ref().is_none_or(among)
+    }
 }
 
 /// What a worker did.
@@ -73,20 +102,109 @@ pub struct WorkerReport {
 
 /// A worker, ready to run.
 pub struct Worker {
-    engine: Engine,
-    options: Arc<WorkerOptions>,
+    shared: Arc<Shared>,
 }
 
 impl Worker {
     /// A worker on an engine.
     pub fn new(engine: Engine, options: WorkerOptions) -> Self {
-        Worker { engine, options: Arc::new(options) }
+        Worker { shared: Arc::new(Shared::new(engine, Arc::new(options))) }
+    }
+
+    /// Tells, at any time, what the worker has done so far.
+    pub fn watch(&self) -> impl Fn() -> WorkerReport + Send + Sync + use<> {
+        let shared = Arc::clone(&self.shared);
+        move || shared.counts.report()
     }
 
     /// Work until `stop` is cancelled (or, with `until_idle`, nothing is left to do). Returns when
     /// every job it held is settled or given back.
     pub async fn run(self, stop: CancellationToken) -> Result<WorkerReport, EngineError> {
-        let _ = (&self.engine, &self.options, stop);
-        Ok(WorkerReport::default())
+        let shared = self.shared;
+        // Helpers end after the last job is settled, so leases are kept until then.
+        let helpers_stop = CancellationToken::new();
+        let helpers = TaskTracker::new();
+        let _guard = helpers_stop.clone().drop_guard();
+        let hints = shared.engine.hints.subscribe();
+        if shared.options.wake.listen {
+            helpers.spawn(listen(shared.engine.clone(), helpers_stop.clone()));
+        }
+        if let Some(rabbit) = &shared.options.wake.rabbit {
+            helpers.spawn(consume(rabbit.clone(), shared.engine.hints.clone(), helpers_stop.clone()));
+        }
+        helpers.spawn(keep_all(Arc::clone(&shared), helpers_stop.clone()));
+        helpers.spawn(reap_all(Arc::clone(&shared), helpers_stop.clone()));
+        let (finished, settling) = mpsc::channel(shared.options.batch * 2);
+        let settler = tokio::spawn(settle_all(Arc::clone(&shared), settling));
+
+        let attempts = TaskTracker::new();
+        let places = Arc::new(Semaphore::new(shared.options.concurrency));
+        let start = |leased: LeasedJob, asked_at: Instant| {
+            let place = Arc::clone(&places).acquire_owned();
+            start(&shared, &attempts, place, finished.clone(), leased, asked_at, &stop);
+        };
+        let leaser = Leaser { shared: Arc::clone(&shared), hints, start, stop: &stop };
+        let ended = leaser.lease_all().await;
+
+        attempts.close();
+        wind_down(&shared, &attempts).await;
+        drop(finished);
+        settler.await.expect("the settler does not panic");
+        helpers_stop.cancel();
+        helpers.close();
+        helpers.wait().await;
+        ended.map(|()| shared.counts.report())
+    }
+}
+
+/// Hold a leased job and run it as soon as it has a place.
+fn start(
+    shared: &Arc<Shared>,
+    attempts: &TaskTracker,
+    place: impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send + 'static,
+    finished: mpsc::Sender<Attempt>,
+    leased: LeasedJob,
+    asked_at: Instant,
+    stop: &CancellationToken,
+) {
+    let cx = Context::new(shared.engine.store.clone(), leased.leased_at);
+    let abandon = CancellationToken::new();
+    let held = Held {
+        fence: leased.job.lease().map(|lease| lease.fence).unwrap_or_default(),
+        since: asked_at,
+        deadline: asked_at + shared.options.lease_ttl,
+        cx: cx.clone(),
+        abandon: abandon.clone(),
+    };
+    shared.held.insert(leased.job.job_id, held);
+    shared.waiting.fetch_add(1, Ordering::Relaxed);
+    let (shared, stop) = (Arc::clone(shared), stop.clone());
+    attempts.spawn(async move {
+        let place = tokio::select! {
+            biased;
+            () = stop.cancelled() => None,
+            () = abandon.cancelled() => None,
+            place = place => place.ok(),
+        };
+        // The last one waiting to start: time to fetch more.
+        if shared.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
+            shared.freed.notify_one();
+        }
+        let attempt = match place {
+            Some(_) => attempt::run(&shared.engine, leased, cx, &abandon).await,
+            None => attempt::not_started(leased),
+        };
+        // The place is kept until the settler takes it: a settler that falls behind slows the handlers.
+        let _ = finished.send(attempt).await;
+    });
+}
+
+/// Let running handlers finish within the grace period; then give their jobs back.
+async fn wind_down(shared: &Shared, attempts: &TaskTracker) {
+    shared.held.ask_all_to_stop(Stopping::WorkerStops);
+    if tokio::time::timeout(shared.options.grace, attempts.wait()).await.is_err() {
+        tracing::warn!(jobs = shared.held.len(), "the grace period is over, giving jobs back");
+        shared.held.abandon_all();
+        attempts.wait().await;
     }
 }

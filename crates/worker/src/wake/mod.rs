@@ -1,8 +1,15 @@
 //! Wake-ups: hints that work may be waiting. Losing any of them costs a poll interval and nothing
 //! else, because polling is the truth.
 
+mod listen;
+mod rabbit;
+
 use bpc_projections::Lane;
 use tokio::sync::broadcast;
+
+pub(crate) use listen::listen;
+pub use rabbit::Trigger;
+pub(crate) use rabbit::consume;
 
 /// Where a worker listens besides polling.
 #[derive(Clone, Debug)]

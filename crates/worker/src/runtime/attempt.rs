@@ -1,0 +1,177 @@
+//! One attempt: start, decode, run, classify, hand over for settling.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bpc_core::job::{ErrorInfo, Outcome};
+use futures_util::FutureExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::{Context, Stopping};
+use crate::effects::Effects;
+use crate::engine::{Attempt, Engine, LeasedJob};
+use crate::handler::{HandlerError, Job, RawJob};
+use crate::policy::JobPolicy;
+use crate::registry::JobType;
+
+/// How a handler's run ended.
+enum Ended {
+    Returned(Result<Effects, HandlerError>),
+    Panicked(String),
+    /// The hard time limit was over before it returned.
+    TimedOut(Duration),
+    /// The worker did not wait for it: the lease is lost, or the grace period over.
+    Abandoned,
+}
+
+/// Run a leased job and say what came of it.
+pub(super) async fn run(
+    engine: &Engine,
+    leased: LeasedJob,
+    cx: Context,
+    abandon: &CancellationToken,
+) -> Attempt {
+    let state = leased.job;
+    let job = Job {
+        id: state.job_id,
+        tenant_id: state.tenant_id,
+        attempt: state.attempts,
+        max_attempts: state.max_attempts,
+        created_at: state.created_at,
+        payload: leased.payload,
+    };
+    let started = Instant::now();
+    let ended = match engine.registry.job_type(&state.job_type) {
+        Some(job_type) => within_limits(job_type, job, &cx, abandon).await,
+        // Leasing asks only for types with a handler.
+        None => Ended::Abandoned,
+    };
+    let duration_ms = started.elapsed().as_millis() as u64;
+    let (outcome, effects) = classify(engine, &state.job_type, ended, cx.stopping(), duration_ms);
+    if let Outcome::Failed(failure) = &outcome {
+        tracing::warn!(
+            job.id = %state.job_id,
+            job.r#type = state.job_type,
+            job.attempt = state.attempts,
+            code = failure.error.code,
+            retryable = failure.error.retryable,
+            "attempt failed: {}",
+            failure.error.message
+        );
+    }
+    let fence = state.lease().map(|lease| lease.fence).unwrap_or_default();
+    Attempt {
+        tenant_id: state.tenant_id,
+        job_id: state.job_id,
+        job_type: state.job_type,
+        fence,
+        attempt: state.attempts,
+        outcome,
+        effects,
+    }
+}
+
+/// A job that was leased and not started before the worker stopped.
+pub(super) fn not_started(leased: LeasedJob) -> Attempt {
+    Attempt {
+        tenant_id: leased.job.tenant_id,
+        job_id: leased.job.job_id,
+        fence: leased.job.lease().map(|lease| lease.fence).unwrap_or_default(),
+        attempt: leased.job.attempts,
+        job_type: leased.job.job_type,
+        outcome: Outcome::Released,
+        effects: Effects::none(),
+    }
+}
+
+async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context, abandon: &CancellationToken) -> Ended {
+    let JobPolicy { soft_limit, hard_limit, cpu_bound, .. } = job_type.policy;
+    let returned = async {
+        let run = isolated(job_type, job, cx, cpu_bound);
+        let Some(soft_limit) = soft_limit else {
+            return run.await;
+        };
+        tokio::pin!(run);
+        tokio::select! {
+            biased;
+            ended = &mut run => ended,
+            () = tokio::time::sleep(soft_limit) => {
+                cx.ask_to_stop(Stopping::SoftLimit);
+                run.await
+            }
+        }
+    };
+    let hard_limited = async {
+        match hard_limit {
+            None => returned.await,
+            Some(limit) => tokio::time::timeout(limit, returned).await.unwrap_or(Ended::TimedOut(limit)),
+        }
+    };
+    tokio::select! {
+        biased;
+        ended = hard_limited => ended,
+        () = abandon.cancelled() => Ended::Abandoned,
+    }
+}
+
+/// Run the handler so that its panic ends only this attempt. One that computes gets a thread for
+/// itself; if nobody waits for it any more it runs to its end there, and what it brings is dropped.
+async fn isolated(job_type: &JobType, job: RawJob, cx: &Context, cpu_bound: bool) -> Ended {
+    let handler = Arc::clone(&job_type.handler);
+    let outcome = if cpu_bound {
+        let (cx, runtime) = (cx.clone(), tokio::runtime::Handle::current());
+        let thread = tokio::task::spawn_blocking(move || runtime.block_on(handler.run(job, &cx)));
+        // Anything but a panic is a runtime that shuts down.
+        thread
+            .await
+            .map_err(|error| error.try_into_panic().unwrap_or_else(|error| Box::new(error.to_string())))
+    } else {
+        AssertUnwindSafe(handler.run(job, cx)).catch_unwind().await
+    };
+    match outcome {
+        Ok(returned) => Ended::Returned(returned),
+        Err(panic) => Ended::Panicked(message_of(&*panic)),
+    }
+}
+
+fn classify(
+    engine: &Engine,
+    job_type: &str,
+    ended: Ended,
+    stopping: Option<Stopping>,
+    duration_ms: u64,
+) -> (Outcome, Effects) {
+    let failed = |code: &str, message: String| {
+        let error = ErrorInfo { code: code.to_owned(), message, retryable: true, detail: None };
+        Outcome::Failed(engine.failure(job_type, error))
+    };
+    let outcome = match ended {
+        Ended::Returned(Ok(mut effects)) => {
+            let result = effects.result.take();
+            return (Outcome::Succeeded { duration_ms, result, emitted: Vec::new() }, effects);
+        }
+        Ended::Returned(Err(HandlerError::Failed(error))) => Outcome::Failed(engine.failure(job_type, error)),
+        Ended::Returned(Err(HandlerError::Snooze(delay))) => Outcome::Snoozed { delay },
+        Ended::Returned(Err(HandlerError::Cancelled)) => match stopping {
+            // It stopped because it was told to, but not because somebody cancelled the job.
+            Some(Stopping::WorkerStops | Stopping::LeaseLost) => Outcome::Released,
+            Some(Stopping::SoftLimit) => {
+                failed("TIMEOUT", format!("it stopped at its soft time limit after {duration_ms} ms"))
+            }
+            Some(Stopping::Cancelled) | None => Outcome::Cancelled,
+        },
+        Ended::Panicked(message) => failed("PANIC", format!("the handler panicked: {message}")),
+        Ended::TimedOut(limit) => {
+            failed("TIMEOUT", format!("it ran longer than its time limit of {limit:?}"))
+        }
+        Ended::Abandoned => Outcome::Released,
+    };
+    (outcome, Effects::none())
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
+}

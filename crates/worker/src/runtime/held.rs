@@ -1,0 +1,81 @@
+//! The jobs that this worker holds: leased and not settled yet.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bpc_core::{JobId, Version};
+use tokio_util::sync::CancellationToken;
+
+use crate::context::{Context, Stopping};
+
+/// One job held.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) fence: Version,
+    pub(super) since: Instant,
+    /// When the lease ends, by this host's clock and on the safe side: counted from before it was asked for.
+    pub(super) deadline: Instant,
+    pub(super) cx: Context,
+    /// Ends the attempt without waiting for its handler.
+    pub(super) abandon: CancellationToken,
+}
+
+impl Held {
+    /// Whatever the handler brings will be refused, so it need not go on.
+    pub(super) fn lose(&self) {
+        self.cx.ask_to_stop(Stopping::LeaseLost);
+        self.abandon.cancel();
+    }
+}
+
+/// All jobs held, by id.
+#[derive(Debug, Default)]
+pub(super) struct HeldJobs {
+    jobs: Mutex<HashMap<JobId, Held>>,
+}
+
+impl HeldJobs {
+    pub(super) fn insert(&self, job: JobId, held: Held) {
+        self.lock().insert(job, held);
+    }
+
+    /// Settled: let go of it. A job that was leased again meanwhile is another attempt and stays.
+    pub(super) fn remove(&self, job: JobId, fence: Version) {
+        let mut jobs = self.lock();
+        if jobs.get(&job).is_some_and(|held| held.fence == fence) {
+            jobs.remove(&job);
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Those that `is_meant`, as they are now.
+    pub(super) fn all(&self, is_meant: impl Fn(&Held) -> bool) -> Vec<(JobId, Held)> {
+        let jobs = self.lock();
+        jobs.iter().filter(|(_, held)| is_meant(held)).map(|(id, held)| (*id, held.clone())).collect()
+    }
+
+    /// The lease of an attempt was renewed.
+    pub(super) fn extend(&self, job: JobId, fence: Version, deadline: Instant) {
+        if let Some(held) = self.lock().get_mut(&job).filter(|held| held.fence == fence) {
+            held.deadline = deadline;
+        }
+    }
+
+    /// Tell every handler why it should stop.
+    pub(super) fn ask_all_to_stop(&self, why: Stopping) {
+        self.lock().values().for_each(|held| held.cx.ask_to_stop(why));
+    }
+
+    /// End every attempt without waiting for its handler.
+    pub(super) fn abandon_all(&self) {
+        self.lock().values().for_each(|held| held.abandon.cancel());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Held>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,130 @@
+//! Which lanes to lease from, and when to look again.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use bpc_projections::{Lane, LaneRoom, WaitingLane};
+
+use super::WorkerOptions;
+
+/// Lanes known to have due jobs, as far as hints and the last look tell.
+#[derive(Debug)]
+pub(super) struct ReadyLanes {
+    ready: BTreeSet<Lane>,
+    look_at: Instant,
+}
+
+impl ReadyLanes {
+    /// Nothing known: look at once.
+    pub(super) fn new(now: Instant) -> Self {
+        ReadyLanes { ready: BTreeSet::new(), look_at: now }
+    }
+
+    /// A hint says that this lane has work.
+    pub(super) fn hint(&mut self, lane: Lane, options: &WorkerOptions) {
+        if options.is_mine(&lane) {
+            self.ready.insert(lane);
+        }
+    }
+
+    /// Any lane may have work.
+    pub(super) fn look_now(&mut self, now: Instant) {
+        self.look_at = self.look_at.min(now);
+    }
+
+    /// When to look next, hints or not.
+    pub(super) fn look_at(&self) -> Instant {
+        self.look_at
+    }
+
+    /// What a look found. The next one is due when the next job is, or after the poll interval.
+    pub(super) fn looked(&mut self, found: Vec<WaitingLane>, now: Instant, options: &WorkerOptions) {
+        let mut wait = options.poll_interval;
+        for waiting in found.into_iter().filter(|it| options.is_mine(&it.lane)) {
+            if waiting.due_in.is_zero() {
+                self.ready.insert(waiting.lane);
+            } else {
+                // A moment late rather than a moment early and again.
+                wait = wait.min(waiting.due_in + Duration::from_millis(1));
+            }
+        }
+        self.look_at = now + wait;
+    }
+
+    /// The lanes to lease up to `room` jobs from.
+    pub(super) fn plan(&self, room: usize) -> Vec<LaneRoom> {
+        self.ready.iter().map(|lane| LaneRoom { lane: lane.clone(), room }).collect()
+    }
+
+    /// A lease from all of `plan` found fewer jobs than there was room for: they are empty now.
+    pub(super) fn exhausted(&mut self, plan: &[LaneRoom]) {
+        for lane in plan {
+            self.ready.remove(&lane.lane);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ready.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bpc_core::TenantId;
+
+    fn lane(queue: &str) -> Lane {
+        Lane { tenant_id: TenantId::from_slug("t"), queue: queue.to_owned() }
+    }
+
+    fn waiting(queue: &str, due_in_ms: u64) -> WaitingLane {
+        WaitingLane { lane: lane(queue), due_in: Duration::from_millis(due_in_ms) }
+    }
+
+    fn queues(lanes: &ReadyLanes) -> Vec<String> {
+        lanes.plan(1).into_iter().map(|it| it.lane.queue).collect()
+    }
+
+    #[test]
+    fn a_look_finds_due_lanes_and_the_time_of_the_next_look() {
+        let options = WorkerOptions::named("w");
+        let now = Instant::now();
+        for (found, ready, next_ms) in [
+            (vec![], vec![], 1000),
+            (vec![waiting("a", 0)], vec!["a"], 1000),
+            (vec![waiting("a", 300), waiting("b", 0)], vec!["b"], 301),
+            (vec![waiting("a", 5000)], vec![], 1000),
+        ] {
+            let mut lanes = ReadyLanes::new(now);
+            lanes.looked(found, now, &options);
+            assert_eq!(queues(&lanes), ready);
+            assert_eq!(lanes.look_at() - now, Duration::from_millis(next_ms));
+        }
+    }
+
+    #[test]
+    fn only_its_own_queues_and_tenants_count() {
+        let mut options = WorkerOptions { queues: Some(vec!["a".to_owned()]), ..WorkerOptions::named("w") };
+        let mut lanes = ReadyLanes::new(Instant::now());
+        lanes.hint(lane("b"), &options);
+        assert!(lanes.is_empty());
+        lanes.hint(lane("a"), &options);
+        assert_eq!(queues(&lanes), ["a"]);
+        options.tenants = Some(vec![TenantId::from_slug("other")]);
+        let mut lanes = ReadyLanes::new(Instant::now());
+        lanes.hint(lane("a"), &options);
+        assert!(lanes.is_empty());
+    }
+
+    #[test]
+    fn an_exhausted_lane_rests_until_the_next_hint_or_look() {
+        let options = WorkerOptions::named("w");
+        let mut lanes = ReadyLanes::new(Instant::now());
+        lanes.hint(lane("a"), &options);
+        let plan = lanes.plan(10);
+        lanes.exhausted(&plan);
+        assert!(lanes.is_empty());
+        lanes.hint(lane("a"), &options);
+        assert!(!lanes.is_empty());
+    }
+}

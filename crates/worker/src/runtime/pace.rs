@@ -1,0 +1,67 @@
+//! How many jobs to hold ready beyond those running: as many as are finished in a twentieth of a
+//! second. Fast jobs are leased in large batches; slow ones are left for other workers.
+
+use std::time::{Duration, Instant};
+
+const WINDOW: Duration = Duration::from_millis(100);
+const AHEAD: Duration = Duration::from_millis(50);
+
+/// Jobs finished lately, forgotten exponentially.
+#[derive(Debug)]
+pub(super) struct Pace {
+    jobs_in_window: f64,
+    at: Instant,
+}
+
+impl Pace {
+    pub(super) fn new(at: Instant) -> Self {
+        Pace { jobs_in_window: 0.0, at }
+    }
+
+    /// So many more are finished.
+    pub(super) fn finished(&mut self, jobs: usize, at: Instant) {
+        self.jobs_in_window = self.recent(at) + jobs as f64;
+        self.at = at;
+    }
+
+    /// Jobs to hold ready, at most `most`.
+    pub(super) fn ahead(&self, at: Instant, most: usize) -> usize {
+        let jobs = self.recent(at) * AHEAD.as_secs_f64() / WINDOW.as_secs_f64();
+        (jobs as usize).min(most)
+    }
+
+    fn recent(&self, at: Instant) -> f64 {
+        let passed = at.saturating_duration_since(self.at).as_secs_f64();
+        self.jobs_in_window * (-passed / WINDOW.as_secs_f64()).exp()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after_a_second_of(jobs_per_second: usize) -> usize {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        let step = Duration::from_millis(10);
+        for n in 1..=100 {
+            pace.finished(jobs_per_second / 100, start + step * n);
+        }
+        pace.ahead(start + step * 100, 1000)
+    }
+
+    #[test]
+    fn fast_jobs_are_held_ready_in_large_numbers_and_slow_ones_are_not() {
+        assert_eq!(after_a_second_of(100), 5);
+        assert!((400..600).contains(&after_a_second_of(10_000)));
+        assert_eq!(after_a_second_of(100_000), 1000);
+    }
+
+    #[test]
+    fn a_burst_is_forgotten() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        pace.finished(10_000, start);
+        assert_eq!(pace.ahead(start + Duration::from_secs(2), 1000), 0);
+    }
+}

@@ -1,0 +1,89 @@
+//! Group commit: finished attempts are settled many at a time, whatever has gathered while the
+//! transaction before was on its way.
+
+use std::sync::Arc;
+
+use bpc_core::job::Outcome;
+use tokio::sync::mpsc;
+
+use crate::backoff::Backoff;
+use crate::engine::{Attempt, Settled};
+use crate::error::EngineError;
+
+use super::shared::Shared;
+
+/// Settle until every sender is gone and nothing waits.
+pub(super) async fn settle_all(shared: Arc<Shared>, mut finished: mpsc::Receiver<Attempt>) {
+    let most = shared.options.batch;
+    let mut batch = Vec::with_capacity(most);
+    while finished.recv_many(&mut batch, most).await > 0 {
+        settle(&shared, &batch).await;
+        batch.clear();
+    }
+}
+
+/// Settle a batch, however long the database is away: the outcomes are here and nowhere else.
+async fn settle(shared: &Shared, batch: &[Attempt]) {
+    let mut backoff = Backoff::default();
+    let mut conflicts = 0;
+    loop {
+        match shared.engine.settle(&shared.options.worker_id, batch).await {
+            Ok(settled) => {
+                if !backoff.is_first() {
+                    tracing::info!(jobs = batch.len(), "the database is back, settled");
+                }
+                return batch
+                    .iter()
+                    .zip(settled)
+                    .for_each(|(attempt, settled)| done(shared, attempt, settled));
+            }
+            Err(error) if error.is_unavailable() => {
+                if backoff.is_first() {
+                    tracing::warn!(%error, jobs = batch.len(), "cannot settle yet");
+                }
+                backoff.wait().await;
+            }
+            // Somebody appended to a stream of one of these at the same moment.
+            Err(error) if error.is_retryable() && conflicts < CONFLICTS_MAX => conflicts += 1,
+            // One bad job must not fail its neighbours.
+            Err(_) if batch.len() > 1 => {
+                for attempt in batch {
+                    Box::pin(settle(shared, std::slice::from_ref(attempt))).await;
+                }
+                return;
+            }
+            Err(error) => return given_up(shared, &batch[0], &error),
+        }
+    }
+}
+
+const CONFLICTS_MAX: u32 = 10;
+
+fn done(shared: &Shared, attempt: &Attempt, settled: Settled) {
+    match settled {
+        Settled::Recorded(_) | Settled::Already => shared.counts.count(&attempt.outcome),
+        Settled::Refused => {
+            shared.counts.refused();
+            tracing::warn!(
+                job.id = %attempt.job_id,
+                job.r#type = attempt.job_type,
+                job.attempt = attempt.attempt,
+                "completion refused: the lease was lost"
+            );
+        }
+    }
+    shared.let_go(attempt.job_id, attempt.fence, !matches!(attempt.outcome, Outcome::Released));
+}
+
+/// The database answers and says no, for this attempt alone. Its lease will end and it will be tried
+/// again; nothing of it was written.
+fn given_up(shared: &Shared, attempt: &Attempt, error: &EngineError) {
+    tracing::error!(
+        job.id = %attempt.job_id,
+        job.r#type = attempt.job_type,
+        job.attempt = attempt.attempt,
+        code = error.code(),
+        "the outcome could not be recorded: {error}"
+    );
+    shared.let_go(attempt.job_id, attempt.fence, false);
+}

@@ -1,0 +1,102 @@
+//! What the parts of a worker share.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use bpc_core::job::Outcome;
+use bpc_core::{JobId, Version};
+use tokio::sync::Notify;
+
+use crate::engine::Engine;
+
+use super::held::HeldJobs;
+use super::pace::Pace;
+use super::{WorkerOptions, WorkerReport};
+
+/// One worker's state.
+pub(super) struct Shared {
+    pub(super) engine: Engine,
+    pub(super) options: Arc<WorkerOptions>,
+    pub(super) held: HeldJobs,
+    /// Leased and not started yet.
+    pub(super) waiting: AtomicUsize,
+    /// A job was let go of, so there may be room for others.
+    pub(super) freed: Notify,
+    pub(super) counts: Counts,
+    pace: Mutex<Pace>,
+}
+
+impl Shared {
+    pub(super) fn new(engine: Engine, options: Arc<WorkerOptions>) -> Self {
+        Shared {
+            engine,
+            options,
+            held: HeldJobs::default(),
+            waiting: AtomicUsize::new(0),
+            freed: Notify::new(),
+            counts: Counts::default(),
+            pace: Mutex::new(Pace::new(Instant::now())),
+        }
+    }
+
+    /// An attempt is over as far as this worker is concerned.
+    pub(super) fn let_go(&self, job: JobId, fence: Version, is_finished: bool) {
+        self.held.remove(job, fence);
+        if is_finished {
+            self.pace().finished(1, Instant::now());
+        }
+        self.freed.notify_one();
+    }
+
+    /// How many jobs may be leased now, and how many this worker would hold at most.
+    pub(super) fn room(&self) -> (usize, usize) {
+        let ahead = self.pace().ahead(Instant::now(), self.options.batch);
+        let capacity = self.options.concurrency + ahead;
+        (capacity.saturating_sub(self.held.len()).min(self.options.batch), capacity)
+    }
+
+    fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What has been done so far.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    leased: AtomicU64,
+    succeeded: AtomicU64,
+    failed: AtomicU64,
+    returned: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn leased(&self, jobs: usize) {
+        self.leased.fetch_add(jobs as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn count(&self, outcome: &Outcome) {
+        let counter = match outcome {
+            Outcome::Succeeded { .. } => &self.succeeded,
+            Outcome::Failed(_) => &self.failed,
+            Outcome::Cancelled | Outcome::Released | Outcome::Snoozed { .. } => &self.returned,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn report(&self) -> WorkerReport {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        WorkerReport {
+            leased: read(&self.leased),
+            succeeded: read(&self.succeeded),
+            failed: read(&self.failed),
+            returned: read(&self.returned),
+            refused: read(&self.refused),
+        }
+    }
+}
