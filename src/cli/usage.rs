@@ -29,11 +29,10 @@ pub fn parse() -> Result<(Cli, Output), ExitCode> {
 
 /// The arguments, with the job types that the packs have.
 fn command() -> clap::Command {
-    let types: Vec<String> = packs::registry().type_names().map(|name| format!("  {name}")).collect();
     let help = format!(
-        "Job types:\n{}\n\nExamples:\n  bpc enqueue DRILL_NOOP --delay 10s --json\n  \
+        "Job types:\n{}\nExamples:\n  bpc enqueue DRILL_NOOP --delay 10s --json\n  \
          bpc enqueue DRILL_NOOP --payload @order.json --key order-4711",
-        types.join("\n")
+        packs::types_help()
     );
     Cli::command().mut_subcommand("enqueue", |enqueue| enqueue.after_help(help))
 }

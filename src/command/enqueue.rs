@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use bpc_eventstore::Store;
 use bpc_worker::{Due, Engine, EngineError, Enqueue, Enqueued, TenantId};
 use serde::Serialize;
 
@@ -10,7 +9,7 @@ use crate::call::Call;
 use crate::cli::EnqueueArgs;
 use crate::error::{Exit, Failure};
 use crate::output::{Output, count};
-use crate::progress;
+use crate::{packs, progress};
 
 /// Jobs per transaction: beyond this a larger one gains little and holds the writer for longer.
 const BATCH: usize = 1000;
@@ -20,18 +19,20 @@ pub async fn run(call: &Call<'_>, args: EnqueueArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("--key names one job, so it cannot be used with --count above 1"));
     }
     let number = args.count;
+    // Refused before there is a database, so that a typing error does not make one.
+    check_type(&args.job_type)?;
     let job = request(args)?;
     let store = call.open_or_create().await?;
     let tenant = call.tenant(&store).await?.tenant_id;
     let engine = call.engine(&store);
     if number == 1 {
-        let enqueued =
-            engine.enqueue(tenant, &call.actor, job).await.map_err(|error| explain(&engine, error))?;
+        let enqueued = engine.enqueue(tenant, &call.actor, job).await?;
         print(call.output, &enqueued);
     } else {
         many(call, &engine, tenant, job, number).await?;
     }
-    close(&store).await
+    store.close().await;
+    Ok(Exit::Done)
 }
 
 async fn many(
@@ -45,10 +46,9 @@ async fn many(
     let mut left = number;
     while left > 0 {
         let batch = left.min(BATCH);
-        let outcomes = engine.enqueue_all(tenant, &call.actor, vec![job.clone(); batch]).await;
-        for outcome in outcomes.map_err(|error| explain(engine, error))? {
+        for outcome in engine.enqueue_all(tenant, &call.actor, vec![job.clone(); batch]).await? {
             // All rows are the same, so a refusal comes with the first one, before anything is written.
-            let enqueued = outcome.map_err(|error| explain(engine, error))?;
+            let enqueued = outcome?;
             call.output.result(&Receipt::of(&enqueued), |_| {});
         }
         left -= batch;
@@ -98,17 +98,14 @@ fn payload(text: &str) -> Result<Vec<u8>, Failure> {
 }
 
 /// An unknown type is answered with the known ones.
-fn explain(engine: &Engine, error: EngineError) -> Failure {
-    match &error {
-        EngineError::UnknownType(name) => {
-            let known = engine.registry.type_names().collect::<Vec<_>>().join(", ");
-            Failure::refused(
-                error.code(),
-                format!("job type {name:?} is not known here; the known ones are {known}"),
-            )
-        }
-        _ => error.into(),
+fn check_type(name: &str) -> Result<(), Failure> {
+    let registry = packs::registry();
+    if registry.job_type(name).is_some() {
+        return Ok(());
     }
+    let known = registry.type_names().collect::<Vec<_>>().join(", ");
+    let code = EngineError::UnknownType(name.to_owned()).code();
+    Err(Failure::refused(code, format!("job type {name:?} is not known here; the known ones are {known}")))
 }
 
 fn print(output: &Output, enqueued: &Enqueued) {
@@ -133,9 +130,4 @@ impl Receipt {
         let Enqueued { job_id, event_hash, created } = enqueued;
         Receipt { job_id: job_id.to_string(), event_hash: event_hash.to_string(), created: *created }
     }
-}
-
-async fn close(store: &Store) -> Result<Exit, Failure> {
-    store.close().await;
-    Ok(Exit::Done)
 }
