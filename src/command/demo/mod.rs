@@ -22,6 +22,7 @@ use crate::error::{Exit, Failure};
 use crate::output::span;
 
 use place::Place;
+use watch::Watch;
 
 pub async fn run(call: &Call<'_>, args: DemoArgs) -> Result<Exit, Failure> {
     let start = Instant::now();
@@ -68,29 +69,32 @@ impl Tour<'_> {
             ..WorkerOptions::named("tour-guide")
         };
         let worker = tokio::spawn(Worker::new(self.engine.clone(), options).run(stop.clone()));
-        watch::until_finished(self.call, self.store, tenant).await?;
+        let mut watch = Watch::default();
+        watch.until_finished(self.call, self.store, tenant).await?;
 
         self.stop_at(
             "4. A job that failed once and was tried again",
             &["jobs show", &jobs.flaky.to_string()],
         );
         self.timeline(tenant, jobs.flaky).await?;
-        self.dead_letter(tenant, jobs.panics).await?;
+        self.dead_letter(tenant, jobs.panics, &mut watch).await?;
         stop.cancel();
         worker.await.map_err(|error| Failure::refused("WORKER_PANICKED", error.to_string()))??;
         self.close(start, tenant).await
     }
 
-    async fn dead_letter(&self, tenant: TenantId, job: JobId) -> Result<(), Failure> {
+    async fn dead_letter(&self, tenant: TenantId, job: JobId, watch: &mut Watch) -> Result<(), Failure> {
         let (call, id) = (self.call, job.to_string());
         self.stop_at("5. A job that used up its attempts: a dead letter", &["jobs show", &id]);
         self.timeline(tenant, job).await?;
 
+        call.output.line("");
         let reason = "perhaps it was the weather";
         self.command(&["jobs replay", &id, &format!("--reason '{reason}'")]);
         self.engine.replay(tenant, &call.actor, job, reason.to_owned()).await?;
-        watch::until_finished(call, self.store, tenant).await?;
+        watch.until_finished(call, self.store, tenant).await?;
 
+        call.output.line("");
         let reason = "it was not the weather";
         self.command(&["jobs resolve", &id, &format!("--reason '{reason}'")]);
         self.engine.resolve(tenant, &call.actor, job, reason.to_owned()).await?;
