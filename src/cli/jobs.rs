@@ -14,7 +14,7 @@ pub enum JobsCommand {
     #[command(after_help = "Example:\n  bpc jobs show 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55")]
     Show {
         /// The job
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = value::job_id)]
         job_id: JobId,
     },
     /// Stop a job: at once while it waits, as soon as its handler looks while it runs
@@ -23,7 +23,7 @@ Example:
   bpc jobs cancel 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55 --reason \"ordered twice\"")]
     Cancel {
         /// The job
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = value::job_id)]
         job_id: JobId,
         /// Why
         #[arg(long)]
@@ -45,7 +45,7 @@ Example:
     #[command(after_help = "Example:\n  bpc jobs why 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55")]
     Why {
         /// The job
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ID", value_parser = value::job_id)]
         job_id: JobId,
     },
     /// Count jobs by status, type and queue
@@ -81,7 +81,7 @@ pub struct ListArgs {
 #[derive(Debug, Args)]
 pub struct PersonArgs {
     /// The job
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = value::job_id)]
     pub job_id: JobId,
     /// Why; kept in the log
     #[arg(long)]

@@ -15,8 +15,13 @@ use crate::packs;
 pub fn parse() -> Result<(Cli, Output), ExitCode> {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Usage errors come before there is anything parsed to ask.
-    let output = Output::new(says(&arguments, "--json"), color(&arguments));
-    let choice = if output.colour_on_stderr() { ColorChoice::Always } else { ColorChoice::Never };
+    let when = color(&arguments);
+    let output = Output::new(says(&arguments, "--json"), when);
+    let choice = match when {
+        ColorWhen::Auto => ColorChoice::Auto,
+        ColorWhen::Always => ColorChoice::Always,
+        ColorWhen::Never => ColorChoice::Never,
+    };
     let matches = command().color(choice).try_get_matches_from(&arguments);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bpc_core::{Status, Timestamp};
+use bpc_core::{JobId, Status, Timestamp};
 
 /// A number of at least one.
 pub fn positive(text: &str) -> Result<usize, String> {
@@ -38,6 +38,11 @@ pub fn moment(text: &str) -> Result<Timestamp, String> {
         None => (text.trim_end_matches('Z'), "0"),
     };
     format!("{seconds}.{fraction:0<6}Z").parse().map_err(|_| wrong())
+}
+
+/// A job's id as the other commands print it.
+pub fn job_id(text: &str) -> Result<JobId, String> {
+    text.parse().map_err(|_| "expected a job id such as 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55".to_owned())
 }
 
 /// A status as it is written everywhere.
