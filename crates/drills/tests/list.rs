@@ -4,14 +4,12 @@ mod rehearsal;
 
 use std::collections::BTreeSet;
 
-use bpc_drills::{DRILLS, register};
-use bpc_worker::Registry;
-use rehearsal::{Rehearsal, error_code};
+use bpc_drills::DRILLS;
+use rehearsal::{Rehearsal, error_code, whole_pack};
 
 #[test]
 fn every_listed_drill_is_registered_and_no_other() {
-    let mut registry = Registry::new();
-    register(&mut registry);
+    let registry = whole_pack();
     let listed: BTreeSet<_> = DRILLS.iter().map(|drill| drill.job_type).collect();
     assert_eq!(listed, registry.type_names().collect());
     assert_eq!(listed.len(), DRILLS.len());

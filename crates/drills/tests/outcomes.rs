@@ -69,6 +69,15 @@ bpc_testkit::on_both_databases! {
         assert_eq!((events, last_number), (28, 28));
     }
 
+    async fn events_cannot_be_emitted_on_a_stream_about_something_else(db) {
+        let rehearsal = Rehearsal::on(&db).await;
+        let other = rehearsal.enqueue("DRILL_NOOP", "{}").await;
+        let job = rehearsal.enqueue("DRILL_EMIT", &format!(r#"{{"events":1,"stream_id":"{other}"}}"#)).await;
+        let history = rehearsal.work_until_finished(job).await;
+        assert_eq!((history.job.status(), error_code(&history)), (Status::Failed, "STREAM_MISMATCH"));
+        assert_eq!(rehearsal.stream_row(other.into()).await, None);
+    }
+
     async fn what_a_payload_may_not_ask_for_is_refused_for_good(db) {
         let rehearsal = Rehearsal::on(&db).await;
         let stream = StreamId::derived("test", "none");

@@ -5,17 +5,16 @@ mod rehearsal;
 use std::time::Duration;
 
 use bpc_core::job::Outcome;
-use bpc_drills::{Emitted, STREAM_TYPE, register};
+use bpc_drills::{Emitted, STREAM_TYPE};
 use bpc_projections::{Lane, LaneRoom};
-use bpc_worker::{Attempt, Effects, Registry, Settled, StreamId, Version};
-use rehearsal::Rehearsal;
+use bpc_worker::{Attempt, Effects, Settled, StreamId, Version};
+use rehearsal::{Rehearsal, whole_pack};
 
 const TTL: Duration = Duration::from_secs(60);
 
 #[test]
 fn the_view_describes_its_table_key_first() {
-    let mut registry = Registry::new();
-    register(&mut registry);
+    let registry = whole_pack();
     let [view] = registry.projections() else { panic!("one view") };
     let [table] = view.tables() else { panic!("one table") };
     assert_eq!((view.name(), view.stream_types()), ("drill_streams", &["Drill"][..]));

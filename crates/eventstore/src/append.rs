@@ -138,11 +138,17 @@ pub async fn append_to_streams(
     cause: Cause<'_>,
 ) -> Result<Vec<EventRecord>, StoreError> {
     let ids: Vec<StreamId> = appends.iter().map(|append| append.stream_id).collect();
-    let heads = stream_heads(conn, &ids).await?;
+    let mut heads = stream_heads(conn, &ids).await?;
     let mut all = Vec::new();
     for append in appends {
         let mut head = check_head(append, heads.get(&append.stream_id))?;
         all.extend(records(append, &mut head, cause)?);
+        if head.version > append.expected {
+            // The same stream may come again further down.
+            let (stream_id, tenant_id) = (append.stream_id, append.tenant_id);
+            let stream_type = append.stream_type.to_string();
+            heads.insert(stream_id, StreamHead { stream_id, tenant_id, stream_type, head });
+        }
     }
     write_events(conn, &all).await?;
     Ok(all)

@@ -58,6 +58,19 @@ pub enum StoreError {
     /// The slug is not allowed.
     #[error("tenant slug {0:?} is not allowed: use 1 to 63 of a-z, 0-9 and -, beginning with a letter")]
     TenantSlug(String),
+    /// The key or its origin is not allowed.
+    #[error("{value:?} is not allowed as {what} of a log key: use {rule}")]
+    LogKeyInvalid {
+        /// `origin` or `public key`.
+        what: &'static str,
+        /// What it was.
+        value: String,
+        /// What it must be.
+        rule: &'static str,
+    },
+    /// The key speaks for another origin already.
+    #[error("the key speaks for origin {0:?} already: make a new key for another origin")]
+    LogKeyExists(String),
     /// A row of the log does not decode.
     #[error("stored data is damaged: {0}; run `bpc verify`")]
     Damaged(String),
@@ -80,7 +93,8 @@ impl StoreError {
             StoreError::NotInitialised => "NOT_INITIALISED",
             StoreError::TenantNotFound(_) => "TENANT_NOT_FOUND",
             StoreError::TenantExists(_) => "TENANT_EXISTS",
-            StoreError::TenantSlug(_) => "VALIDATION_ERROR",
+            StoreError::TenantSlug(_) | StoreError::LogKeyInvalid { .. } => "VALIDATION_ERROR",
+            StoreError::LogKeyExists(_) => "LOG_KEY_EXISTS",
             StoreError::Damaged(_) => "DATA_DAMAGED",
             StoreError::Database(_) => "DATABASE_ERROR",
         }

@@ -8,13 +8,14 @@ mod database;
 mod entropy;
 mod error;
 mod fault;
+mod log_key;
 mod migrate;
 pub mod postgres;
 mod read;
 pub mod sqlite;
 mod store;
 mod tenant;
-// pub mod verify;
+pub mod verify;
 
 pub use append::{
     Cause, StreamAppend, StreamHead, append_to_streams, check_head, records, stream_heads, write_events,
@@ -25,6 +26,7 @@ pub use database::{Conn, Database, SqlitePools, Tx};
 pub use entropy::entropy;
 pub use error::StoreError;
 pub use fault::Fault;
+pub use log_key::{LogKey, add_log_key, insert_log_key, log_keys};
 pub use migrate::MIGRATIONS;
 pub use read::{StoredEvent, read_stream, read_streams_after};
 pub use store::{Store, StoreOptions};

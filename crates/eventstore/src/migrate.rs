@@ -56,6 +56,8 @@ pub(crate) async fn run(store: &Store) -> Result<(), StoreError> {
     }
     tx.conn().execute(CREATE).await?;
     let newest: i64 = portable!(tx.conn(), c => sqlx::query_scalar(NEWEST).fetch_one(c).await)?;
+    // Somebody newer may have been here since we looked.
+    newest_known(newest)?;
     for migration in MIGRATIONS.iter().filter(|migration| migration.version > newest) {
         match tx.conn() {
             Conn::Postgres(conn) => sqlx::raw_sql(migration.postgres).execute(conn).await.map(drop)?,
@@ -71,13 +73,17 @@ pub(crate) async fn run(store: &Store) -> Result<(), StoreError> {
 
 /// The common case at every start: nothing to do, nothing locked.
 async fn is_current(store: &Store) -> Result<bool, StoreError> {
-    let known = MIGRATIONS.last().map_or(0, |migration| migration.version);
     let mut tx = store.begin_read().await?;
     match portable!(tx.conn(), c => sqlx::query_scalar::<_, i64>(NEWEST).fetch_one(c).await.map_err(StoreError::from))
     {
-        Ok(found) if found > known => Err(StoreError::SchemaTooNew { found, known }),
-        Ok(found) => Ok(found == known),
+        Ok(found) => Ok(newest_known(found)? == found),
         Err(StoreError::NotInitialised) => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// The newest version known here, unless the database is ahead of it.
+fn newest_known(found: i64) -> Result<i64, StoreError> {
+    let known = MIGRATIONS.last().map_or(0, |migration| migration.version);
+    if found > known { Err(StoreError::SchemaTooNew { found, known }) } else { Ok(known) }
 }

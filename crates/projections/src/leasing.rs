@@ -23,7 +23,7 @@ pub struct Leasable {
 /// Rows taken at a moment.
 #[derive(Clone, Debug)]
 pub struct Taken<T> {
-    /// The moment.
+    /// The moment. PostgreSQL tells it with the rows: without rows it says nothing.
     pub now: Timestamp,
     /// The rows, locked until the transaction ends.
     pub rows: Vec<T>,
@@ -37,17 +37,20 @@ pub async fn leasable_jobs(
     types: &[&str],
     limit: usize,
 ) -> Result<Taken<Leasable>, StoreError> {
-    match conn {
+    let (now, mut rows) = match conn {
         Conn::Postgres(conn) => {
-            let fixed = clock.fixed();
-            let (now, rows) = postgres::leasable_jobs(conn, fixed, lanes, types, limit).await?;
-            Ok(Taken { now: now.unwrap_or_default(), rows })
+            let (now, rows) = postgres::leasable_jobs(conn, clock.fixed(), lanes, types, limit).await?;
+            (now.unwrap_or_default(), rows)
         }
         Conn::Sqlite(conn) => {
             let now = clock.host();
-            Ok(Taken { now, rows: sqlite::leasable_jobs(conn, now, lanes, types, limit).await? })
+            (now, sqlite::leasable_jobs(conn, now, lanes, types, limit).await?)
         }
-    }
+    };
+    // Each lane comes in order; only here do they become one.
+    rows.sort_by_key(|row| (row.job.priority, row.job.scheduled_at));
+    rows.truncate(limit);
+    Ok(Taken { now, rows })
 }
 
 /// The live jobs among these whose attempt is the one with that fence, each locked. Whether its lease

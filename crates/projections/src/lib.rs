@@ -7,7 +7,7 @@ mod lanes;
 mod leasing;
 mod list;
 mod postgres;
-mod replay;
+pub mod replay;
 mod sqlite;
 mod write;
 
@@ -17,5 +17,4 @@ pub use leasing::{Leasable, Taken, cancel_requests, expired_leases, held_leases,
 pub use list::{
     JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,
 };
-
 pub use write::{JobWrites, write_jobs, write_jobs_alone};

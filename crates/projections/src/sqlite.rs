@@ -21,6 +21,12 @@ pub(crate) async fn write_jobs(conn: &mut SqliteConnection, writes: &JobWrites) 
     insert_finished_jobs(conn, writes).await
 }
 
+/// Write only the rows of views that begin empty.
+pub(crate) async fn insert_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    insert_queue_rows(conn, writes).await?;
+    insert_finished_jobs(conn, writes).await
+}
+
 async fn insert_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
     let sql = include_str!("sqlite/sql/insert_queue_rows.sql");
     execute_rows(conn, sql, &writes.insert_queue, |query, row| {
@@ -129,10 +135,6 @@ pub(crate) async fn leasable_jobs(
             found
                 .push(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_sqlite(row, 2)?.into() });
         }
-    }
-    if lanes.len() > 1 {
-        found.sort_by_key(|leasable| (leasable.job.priority, leasable.job.scheduled_at));
-        found.truncate(limit);
     }
     Ok(found)
 }

@@ -10,12 +10,13 @@ use bpc_drills::register;
 use bpc_eventstore::{Clock, StoreOptions, add_tenant, portable};
 use bpc_testkit::TestDatabase;
 use bpc_worker::{
-    Engine, Enqueue, JobHistory, JobId, Registry, Store, StreamId, Worker, WorkerOptions, WorkerReport,
+    Engine, Enqueue, JobHistory, JobId, Registry, Store, StreamId, Timestamp, Worker, WorkerOptions,
+    WorkerReport,
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// Longer than any delay between two attempts.
+/// Longer than any lease and any delay between two attempts.
 const PATIENCE: Duration = Duration::from_secs(2000);
 
 pub struct Rehearsal {
@@ -29,19 +30,24 @@ pub type StreamRow = (i64, i64, Uuid);
 impl Rehearsal {
     /// With the whole pack.
     pub async fn on(db: &TestDatabase) -> Self {
-        let mut registry = Registry::new();
-        register(&mut registry);
-        Self::with(db, registry).await
+        Self::with(db, whole_pack()).await
     }
 
     /// With these job types, and a clock that stands still.
     pub async fn with(db: &TestDatabase, registry: Registry) -> Self {
-        let clock = Clock::manual("2026-11-16T12:00:00.000000Z".parse().unwrap());
-        let options = StoreOptions { clock, ..StoreOptions::default() };
-        let store = Store::connect(db.url(), options).await.unwrap();
+        let now = "2026-11-16T12:00:00.000000Z".parse().unwrap();
+        let rehearsal = Self::join(db.url(), registry, now).await;
+        let store = &rehearsal.engine.store;
         store.migrate().await.unwrap();
-        let tenant = add_tenant(&store, "drills", "Drills", "user:test").await.unwrap().tenant_id;
-        Rehearsal { engine: Engine::new(store, registry), tenant }
+        add_tenant(store, "drills", "Drills", "user:test").await.unwrap();
+        rehearsal
+    }
+
+    /// On a database that another process has prepared, at the time that it is there.
+    pub async fn join(url: &str, registry: Registry, now: Timestamp) -> Self {
+        let options = StoreOptions { clock: Clock::manual(now), ..StoreOptions::default() };
+        let store = Store::connect(url, options).await.unwrap();
+        Rehearsal { engine: Engine::new(store, registry), tenant: TenantId::from_slug("drills") }
     }
 
     pub async fn enqueue(&self, job_type: &str, payload: &str) -> JobId {
@@ -67,9 +73,14 @@ impl Rehearsal {
             if history.job.status().is_finished() {
                 return history;
             }
-            self.engine.store.clock.advance(PATIENCE);
+            self.wait();
         }
         panic!("job {job} is not finished: {:?}", self.history(job).await.job);
+    }
+
+    /// Let every retry become due and every lease run out.
+    pub fn wait(&self) {
+        self.engine.store.clock.advance(PATIENCE);
     }
 
     pub async fn history(&self, job: JobId) -> JobHistory {
@@ -90,6 +101,12 @@ impl Rehearsal {
         })
         .unwrap()
     }
+}
+
+pub fn whole_pack() -> Registry {
+    let mut registry = Registry::new();
+    register(&mut registry);
+    registry
 }
 
 /// The names of a job's events, oldest first.

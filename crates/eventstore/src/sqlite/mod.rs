@@ -28,6 +28,8 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqliteP
         .pragma("wal_autocheckpoint", "4000")
         .pragma("cache_size", "-65536")
         .pragma("temp_store", "memory")
+        // Without it REPLACE deletes events behind the back of the trigger that refuses to.
+        .pragma("recursive_triggers", "on")
         .statement_cache_capacity(256);
     let writer = SqlitePoolOptions::new()
         .max_connections(1)

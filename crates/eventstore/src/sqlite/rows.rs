@@ -3,13 +3,16 @@
 //! them row by row instead halves the throughput of everything.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{AssertSqlSafe, Sqlite, SqliteConnection};
 
 use crate::error::StoreError;
+
+/// By address of the statement and number of rows.
+type Texts = HashMap<(usize, usize), Arc<str>>;
 
 type Statement<'q> = Query<'q, Sqlite, SqliteArguments>;
 
@@ -58,9 +61,8 @@ fn chunks<T>(mut items: &[T]) -> impl Iterator<Item = &[T]> {
 }
 
 /// The statement with its one row of parameters repeated `rows` times.
-fn repeated(sql: &'static str, rows: usize) -> std::sync::Arc<str> {
-    static TEXTS: LazyLock<Mutex<HashMap<(usize, usize), std::sync::Arc<str>>>> =
-        LazyLock::new(Mutex::default);
+fn repeated(sql: &'static str, rows: usize) -> Arc<str> {
+    static TEXTS: LazyLock<Mutex<Texts>> = LazyLock::new(Mutex::default);
     let mut texts = TEXTS.lock().expect("no panic while held");
     let text = texts.entry((sql.as_ptr().addr(), rows)).or_insert_with(|| {
         let start = sql.find("VALUES (").expect("the statement has a VALUES row") + "VALUES ".len();

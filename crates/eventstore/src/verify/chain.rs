@@ -35,9 +35,13 @@ pub(super) struct Link {
 impl Chain {
     /// Go on to an event with that version.
     pub(super) fn step(&mut self, version: i64) -> Step {
-        let expected = self.version.map_or(1, |version| version + 1);
-        if self.version.is_some() && version < expected {
+        let expected = self.version.map_or(1, |version| version.saturating_add(1));
+        if self.version.is_some_and(|newest| version <= newest) {
             return Step::Duplicate;
+        }
+        if version < 1 {
+            // No place in any stream, so it must not hide where this one begins.
+            return Step::Gap { expected };
         }
         let is_first = self.version.replace(version).is_none();
         std::mem::swap(&mut self.before, &mut self.after);

@@ -31,18 +31,21 @@ pub(super) fn check<R: EventRow>(
     last: oneshot::Sender<StreamCheck>,
     findings_max: usize,
 ) -> Checked {
-    let lead = before.as_ref().map_or(0, |before| {
-        rows.iter().take_while(|row| row.stream_id() == before.stream_id).count()
-    });
+    let lead = before
+        .as_ref()
+        .map_or(0, |before| rows.iter().take_while(|row| row.stream_id() == before.stream_id).count());
     let (lead, body) = rows.split_at(lead);
-    let empty = || Checked { events: 0, streams: 0, jobs: 0, findings: Findings::keeping(findings_max) };
-    let (mut of_lead, mut of_body) = (empty(), empty());
+    let (mut of_lead, mut of_body) = (Checked::nothing(findings_max), Checked::nothing(findings_max));
     let mut last = Some(last);
     if let Some(check) = of_body.streams(body) {
         hand_over(&mut last, check);
     }
     if let (Some(before), false) = (before, lead.is_empty()) {
-        let mut check = before.check.blocking_recv().expect("the chunk before was checked");
+        // No answer means that the program is ending, or that the run has seen the chunk before panic:
+        // either way nobody asks for this one.
+        let Ok(mut check) = before.check.blocking_recv() else {
+            return of_body;
+        };
         lead.iter().for_each(|row| of_lead.event(row, &mut check));
         hand_over(&mut last, check);
     }
@@ -59,6 +62,10 @@ fn hand_over(last: &mut Option<oneshot::Sender<StreamCheck>>, check: StreamCheck
 }
 
 impl Checked {
+    pub(super) fn nothing(findings_max: usize) -> Self {
+        Checked { events: 0, streams: 0, jobs: 0, findings: Findings::keeping(findings_max) }
+    }
+
     /// Check streams from their beginning; what is known of the last one is returned.
     fn streams<R: EventRow>(&mut self, rows: &[R]) -> Option<StreamCheck> {
         let mut last = None;
@@ -77,7 +84,7 @@ impl Checked {
         check.take(&row.stored(), &mut self.findings);
     }
 
-    fn append(&mut self, later: Checked) {
+    pub(super) fn append(&mut self, later: Checked) {
         self.events += later.events;
         self.streams += later.streams;
         self.jobs += later.jobs;

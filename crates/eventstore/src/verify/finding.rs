@@ -2,16 +2,17 @@
 
 use bpc_core::StreamId;
 use serde::Serialize;
+use uuid::Uuid;
 
 /// Something in the log that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// Stable: `HASH_MISMATCH`, `COLUMN_MISMATCH`, `VERSION_GAP`, `VERSION_DUPLICATE`, `STREAM_MIXED`,
-    /// `ILLEGAL_HISTORY`, or the code of the rule that the event's bytes break.
+    /// `ILLEGAL_HISTORY`, `ROWS_HIDDEN`, or the code of the rule that the event's bytes break.
     pub code: &'static str,
     /// What the stream is about.
     pub stream_type: String,
-    /// The stream.
+    /// The stream; nil for a finding about the whole table.
     pub stream: StreamId,
     /// The event in it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,6 +36,26 @@ pub(super) const VERSION_GAP: &str = "VERSION_GAP";
 pub(super) const VERSION_DUPLICATE: &str = "VERSION_DUPLICATE";
 pub(super) const STREAM_MIXED: &str = "STREAM_MIXED";
 pub(super) const ILLEGAL_HISTORY: &str = "ILLEGAL_HISTORY";
+const ROWS_HIDDEN: &str = "ROWS_HIDDEN";
+
+impl Finding {
+    /// The table and its index disagree about how many events there are.
+    pub(super) fn hidden_rows(stored: u64, read: u64) -> Self {
+        Finding {
+            code: ROWS_HIDDEN,
+            stream_type: String::new(),
+            stream: StreamId(Uuid::nil()),
+            version: None,
+            column: None,
+            expected: Some(stored.to_string()),
+            found: Some(read.to_string()),
+            message: format!(
+                "the table holds {stored} events, its index leads to {read}: rebuild the index \
+                 (REINDEX) and verify again"
+            ),
+        }
+    }
+}
 
 /// Findings in order: all counted, the first ones kept.
 #[derive(Debug)]

@@ -1,15 +1,17 @@
 //! Level L0 of `verify`: every event's bytes, columns, chain, dense versions and legal history.
 //!
-//! One reader pages through the log by stream and version and cuts it into chunks; chunks are checked
+//! One reader goes through the log by stream and version and cuts it into chunks; chunks are checked
 //! on all cores at once and their findings gathered in order. A stream that goes on in the next chunk
 //! hands its state over, so memory stays flat however long the log or any stream in it is.
 
 mod cell;
+mod chain;
 mod chunk;
 mod finding;
-mod page;
+mod place;
 mod row;
 mod run;
+mod scan;
 mod stream;
 
 use std::time::Duration;

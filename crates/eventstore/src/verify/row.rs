@@ -6,10 +6,7 @@ use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 
 use super::cell::Cell;
 
-/// What is read of each event, in this order.
-pub(super) const COLUMNS: &str =
-    "id, tenant_id, stream_type, stream_id, version, event_type, occurred_at, event_hash, event_bytes";
-
+// Places of columns in `scan_events.sql`.
 const STREAM_ID: usize = 3;
 const EVENT_BYTES: usize = 8;
 
@@ -59,12 +56,18 @@ pub(super) trait EventRow: Send + 'static {
 /// altered reads as the bytes that arrived.
 impl EventRow for PgRow {
     fn cell(&self, index: usize) -> Cell<'_> {
-        let Ok(bytes) = self.try_get_raw(index).and_then(|value| value.as_bytes().map_err(sqlx::Error::Decode)) else {
+        let Ok(bytes) =
+            self.try_get_raw(index).and_then(|value| value.as_bytes().map_err(sqlx::Error::Decode))
+        else {
             return Cell::Null;
         };
         match index {
-            0 | 6 => bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes))),
-            4 => bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i32::from_be_bytes(bytes).into())),
+            0 | 6 => {
+                bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes)))
+            }
+            4 => bytes
+                .try_into()
+                .map_or(Cell::blob(bytes), |bytes| Cell::Integer(i32::from_be_bytes(bytes).into())),
             2 | 5 => Cell::text(bytes),
             _ => Cell::blob(bytes),
         }

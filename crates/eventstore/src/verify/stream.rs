@@ -132,7 +132,7 @@ fn report_step(step: Step, place: Place<'_>, findings: &mut Findings) {
         Step::Gap { expected } => findings.add(|| Finding {
             expected: Some(expected.to_string()),
             found: Some(version.to_string()),
-            message: match version - expected {
+            message: match version.saturating_sub(expected) {
                 1 => format!("version {expected} is missing"),
                 2.. => format!("versions {expected} to {} are missing", version - 1),
                 _ => format!("the stream begins with version {version}, not 1"),

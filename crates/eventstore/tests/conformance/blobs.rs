@@ -1,0 +1,66 @@
+//! Blobs: bytes under their hash.
+
+use bpc_core::Hash;
+use bpc_eventstore::{Blob, put_blob, read_blob};
+use bpc_testkit::on_both_databases;
+
+use crate::common::{empty_log, number, run_sql};
+
+on_both_databases! {
+    async fn a_blob_is_read_back_by_its_hash(db) {
+        let store = empty_log(&db).await;
+        let blobs = [Blob::new(Vec::new()), Blob::new(vec![0, 255, 10]), Blob::new(vec![7; 1_000_000])];
+        let mut tx = store.begin().await.unwrap();
+        for blob in &blobs {
+            put_blob(&mut tx.conn(), blob).await.unwrap();
+        }
+        tx.commit().await.unwrap();
+        let mut tx = store.begin_read().await.unwrap();
+        for blob in &blobs {
+            assert_eq!(read_blob(&mut tx.conn(), blob.sha256).await.unwrap().as_ref(), Some(blob));
+        }
+        assert_eq!(read_blob(&mut tx.conn(), Hash::ZERO).await.unwrap(), None);
+    }
+
+    async fn storing_a_blob_again_changes_nothing(db) {
+        let store = empty_log(&db).await;
+        for _ in 0..3 {
+            let mut tx = store.begin().await.unwrap();
+            put_blob(&mut tx.conn(), &Blob::new(b"once".to_vec())).await.unwrap();
+            tx.commit().await.unwrap();
+        }
+        assert_eq!(number(&store, "SELECT count(*) FROM blobs").await, 1);
+        assert_eq!(number(&store, "SELECT CAST(sum(length) AS BIGINT) FROM blobs").await, 4);
+    }
+
+    async fn a_blob_shares_the_fate_of_its_transaction(db) {
+        let store = empty_log(&db).await;
+        let mut tx = store.begin().await.unwrap();
+        put_blob(&mut tx.conn(), &Blob::new(b"gone".to_vec())).await.unwrap();
+        drop(tx);
+        assert_eq!(number(&store, "SELECT count(*) FROM blobs").await, 0);
+    }
+
+    async fn a_damaged_blob_is_never_handed_out(db) {
+        let store = empty_log(&db).await;
+        let (one, two) = (Blob::new(b"one".to_vec()), Blob::new(b"two".to_vec()));
+        let mut tx = store.begin().await.unwrap();
+        put_blob(&mut tx.conn(), &one).await.unwrap();
+        put_blob(&mut tx.conn(), &two).await.unwrap();
+        tx.commit().await.unwrap();
+        let of_first = "SELECT bytes FROM blobs ORDER BY sha256 LIMIT 1";
+        run_sql(&store, &format!("UPDATE blobs SET bytes = ({of_first})")).await.unwrap();
+        let mut tx = store.begin_read().await.unwrap();
+        let mut codes = Vec::new();
+        for blob in [&one, &two] {
+            codes.push(read_blob(&mut tx.conn(), blob.sha256).await.map_err(|error| error.code()));
+        }
+        assert_eq!(codes.iter().filter(|read| matches!(read, Err("DATA_DAMAGED"))).count(), 1);
+    }
+}
+
+#[test]
+fn the_hash_is_sha256_of_the_bytes() {
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(Blob::new(b"abc".to_vec()).sha256.to_string(), abc);
+}

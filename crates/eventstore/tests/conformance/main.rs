@@ -1,0 +1,14 @@
+//! What the log promises, by topic, on both databases.
+
+mod append;
+mod append_only;
+mod blobs;
+mod busy;
+mod common;
+mod faults;
+mod log_keys;
+mod migrate;
+mod read;
+mod statements;
+mod tenants;
+mod verify;

@@ -1,0 +1,10 @@
+//! Level L0 of verify: what it finds and where, what it does not, and no false alarm.
+
+mod columns;
+mod found_types;
+mod histories;
+mod log;
+mod memory;
+mod rows;
+mod sound;
+mod tampering;

@@ -1,0 +1,51 @@
+//! A store for rebuilt views that nobody will look at again.
+
+use bpc_eventstore::{Clock, Database, Fault, SqlitePools, Store};
+use sqlx::ConnectOptions;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqlitePoolOptions, SqliteSynchronous,
+};
+use tempfile::TempDir;
+
+use super::error::ReplayError;
+
+/// A migrated SQLite file in a directory of its own, removed with this value.
+pub(super) struct Scratch {
+    pub(super) store: Store,
+    _directory: TempDir,
+}
+
+impl Scratch {
+    /// The file is thrown away in the end, so nothing in it is made durable: no sync, and the rollback
+    /// journal in memory.
+    pub(super) async fn create() -> Result<Scratch, ReplayError> {
+        let directory =
+            tempfile::Builder::new().prefix("bpc-replay-").tempdir().map_err(ReplayError::Scratch)?;
+        let options = SqliteConnectOptions::new()
+            .filename(directory.path().join("views.sqlite"))
+            .create_if_missing(true)
+            .disable_statement_logging()
+            .journal_mode(SqliteJournalMode::Memory)
+            .synchronous(SqliteSynchronous::Off)
+            .locking_mode(SqliteLockingMode::Exclusive)
+            .pragma("cache_size", "-65536")
+            .pragma("temp_store", "memory");
+        // The one connection writes first and reads later; a second would find the file locked.
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .connect_with(options)
+            .await
+            .map_err(ReplayError::target)?;
+        let database = Database::Sqlite(SqlitePools { writer: pool.clone(), readers: pool });
+        let store = Store { database, clock: Clock::default(), fault: Fault::default() };
+        store.migrate().await.map_err(ReplayError::target)?;
+        Ok(Scratch { store, _directory: directory })
+    }
+
+    /// Close the file before it is removed.
+    pub(super) async fn remove(self) {
+        self.store.close().await;
+    }
+}

@@ -1,0 +1,57 @@
+//! The statements that are written once per database: they come in pairs, and each of them is one that
+//! its database understands.
+
+use std::path::{Path, PathBuf};
+
+use bpc_eventstore::{Database, Store, StoreOptions};
+use bpc_testkit::TestDatabase;
+use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
+
+fn files(database: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(database).join("sql");
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+fn names(database: &str) -> Vec<String> {
+    let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    files(database).into_iter().map(name).collect()
+}
+
+async fn migrated(db: &TestDatabase) -> Store {
+    let store = Store::connect(db.url(), StoreOptions::default()).await.unwrap();
+    store.migrate().await.unwrap();
+    store
+}
+
+#[test]
+fn every_statement_has_its_counterpart_of_the_same_name() {
+    assert_eq!(names("postgres"), names("sqlite"));
+}
+
+#[tokio::test]
+async fn every_postgres_statement_prepares_on_a_migrated_database() {
+    let db = TestDatabase::postgres().await;
+    let store = migrated(&db).await;
+    let Database::Postgres(pool) = &store.database else { panic!("PostgreSQL was asked for") };
+    for file in files("postgres") {
+        let sql = std::fs::read_to_string(&file).unwrap();
+        let prepared = pool.prepare(AssertSqlSafe(sql).into_sql_str()).await;
+        prepared.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+}
+
+#[tokio::test]
+async fn every_sqlite_statement_prepares_on_a_migrated_database() {
+    let db = TestDatabase::sqlite();
+    let store = migrated(&db).await;
+    let Database::Sqlite(pools) = &store.database else { panic!("SQLite was asked for") };
+    for file in files("sqlite") {
+        let sql = std::fs::read_to_string(&file).unwrap();
+        let prepared = pools.writer.prepare(AssertSqlSafe(sql).into_sql_str()).await;
+        prepared.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+}
