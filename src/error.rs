@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use bpc_core::canonical::JsonError;
 use bpc_eventstore::StoreError;
+use bpc_projections::replay::ReplayError;
 use bpc_worker::EngineError;
 
 /// How a command ended. The numbers are part of the contract.
@@ -83,5 +84,22 @@ impl From<EngineError> for Failure {
 impl From<JsonError> for Failure {
     fn from(error: JsonError) -> Self {
         Failure::refused(error.kind.code(), error.to_string())
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        let (code, said) = (error.code(), error.to_string());
+        match error {
+            // The step and its cause make one sentence.
+            ReplayError::Source(cause)
+            | ReplayError::Target(cause)
+            | ReplayError::Projection { source: cause, .. } => {
+                let Failure { message, exit, .. } = Failure::from(cause);
+                Failure { code, message: format!("{said}: {message}"), exit }
+            }
+            ReplayError::Scratch(cause) => Failure::wrong_use(code, format!("{said} ({cause})")),
+            _ => Failure::refused(code, said),
+        }
     }
 }

@@ -110,11 +110,11 @@ impl Tour<'_> {
         verify::print(output, &verified);
 
         self.stop_at("7. Do the views say what the log says?", &["replay --check"]);
-        let (compared, elapsed) = replay::compare(call, self.store).await?;
-        replay::print(output, &compared, elapsed);
+        let compared = replay::compare(call, self.store).await?;
+        replay::print(output, &compared);
 
         let statuses = counts(self.store, tenant).await?;
-        self.stop_at("Where the jobs stand", &["jobs stats"]);
+        self.stop_at("Where the jobs stand", &[]);
         print_statuses(output, &statuses);
         self.what_next(start);
 

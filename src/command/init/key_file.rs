@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use bpc_eventstore::entropy;
 use ed25519_dalek::SigningKey;
 
 use crate::error::Failure;
@@ -47,19 +48,35 @@ impl KeyFile {
         }
     }
 
-    /// Make a key and keep it, durably, for its owner's eyes only. Never replaces a file.
+    /// Make a key and keep it, durably, for its owner's eyes only. If another process was faster, its
+    /// key is the one.
     pub fn create(&self) -> Result<Key, Failure> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| self.failure(&format!("got no random bytes: {error}")))?;
-        let write = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&self.path)?;
+        match self.write(&seed) {
+            Ok(()) => Ok(Key(SigningKey::from_bytes(&seed))),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                self.read()?.ok_or_else(|| self.failure("comes and goes"))
+            }
+            Err(error) => Err(self.failure(&format!("cannot be written: {error}"))),
+        }
+    }
+
+    /// Written beside and then linked to its name: the name appears with the whole key in it or not at
+    /// all, and a file of that name is never replaced.
+    fn write(&self, seed: &[u8; 32]) -> std::io::Result<()> {
+        let draft = self.path.with_extension(format!("key.{}", hex::encode(&entropy()[..4])));
+        let linked = (|| {
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
             writeln!(file, "{LABEL}{}", hex::encode(seed))?;
             file.sync_all()?;
-            let directory = self.path.parent().filter(|path| !path.as_os_str().is_empty());
-            File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
-        };
-        write().map_err(|error| self.failure(&format!("cannot be written: {error}")))?;
-        Ok(Key(SigningKey::from_bytes(&seed)))
+            std::fs::hard_link(&draft, &self.path)
+        })();
+        let removed = std::fs::remove_file(&draft);
+        linked?;
+        removed?;
+        let directory = self.path.parent().filter(|path| !path.as_os_str().is_empty());
+        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
     }
 
     fn failure(&self, problem: &str) -> Failure {
