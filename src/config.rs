@@ -66,7 +66,7 @@ impl Settings {
         Ok(Settings {
             database_url: env.database_url()?,
             tenant: env.text("BPC_TENANT")?.unwrap_or_else(|| "default".to_owned()),
-            worker_id: env.text("BPC_WORKER_ID")?,
+            worker_id: env.worker_id()?,
             poll_interval: Duration::from_millis(env.number("BPC_JOBS_POLL_INTERVAL_MS")?.unwrap_or(1000)),
             lease_ttl: Duration::from_secs(lease_seconds),
             renew_interval: Duration::from_secs(renew_seconds),
@@ -98,6 +98,8 @@ struct Env<'a> {
 /// More than this is a mistake in any of the numbers, and less than this many seconds fits a timestamp.
 const NUMBER_MAX: u64 = 1_000_000;
 
+const WORKER_ID_BYTES_MAX: usize = 100;
+
 impl Env<'_> {
     fn text(&self, name: &str) -> Result<Option<String>, Failure> {
         let value = (self.variable)(name)?;
@@ -122,6 +124,18 @@ impl Env<'_> {
             Some(value) => {
                 Err(Failure::config(name, format!("is {value:?}, but must be true, false, 1 or 0")))
             }
+        }
+    }
+
+    /// It stands in events as `worker:ID`, whose length is limited.
+    fn worker_id(&self) -> Result<Option<String>, Failure> {
+        let name = "BPC_WORKER_ID";
+        match self.text(name)? {
+            Some(id) if id.len() > WORKER_ID_BYTES_MAX => {
+                let problem = format!("has {} bytes, but may have at most {WORKER_ID_BYTES_MAX}", id.len());
+                Err(Failure::config(name, problem))
+            }
+            id => Ok(id),
         }
     }
 
@@ -201,6 +215,7 @@ mod tests {
             (&[("BPC_DATABASE_URL", "mysql://localhost")], "BPC_DATABASE_URL"),
             (&[("BPC_LOG_LEVEL", "loud")], "BPC_LOG_LEVEL"),
             (&[("BPC_LOG_LEVEL", "3")], "BPC_LOG_LEVEL"),
+            (&[("BPC_WORKER_ID", &"w".repeat(101))], "BPC_WORKER_ID"),
             (&[("BPC_LOG_JSON", "maybe")], "BPC_LOG_JSON"),
         ] {
             let failure = read(pairs).unwrap_err();

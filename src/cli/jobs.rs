@@ -71,7 +71,7 @@ pub struct ListArgs {
     #[arg(long, value_name = "TIME", value_parser = value::moment)]
     pub to: Option<Timestamp>,
     /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Jobs of every tenant
     #[arg(long)]

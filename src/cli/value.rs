@@ -32,11 +32,11 @@ pub fn span(text: &str) -> Result<Duration, String> {
 /// A UTC time with or without a fraction. The log has one spelling; people may use the shorter one.
 pub fn moment(text: &str) -> Result<Timestamp, String> {
     let wrong = || "expected a UTC time such as 2026-11-16T19:48:31Z".to_owned();
-    let (seconds, fraction) = match text.strip_suffix('Z').ok_or_else(wrong)?.split_once('.') {
-        Some((_, "")) => return Err(wrong()),
-        Some((seconds, fraction)) => (seconds, fraction),
-        None => (text.trim_end_matches('Z'), "0"),
-    };
+    let text = text.strip_suffix('Z').ok_or_else(wrong)?;
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    if fraction.is_empty() {
+        return Err(wrong());
+    }
     format!("{seconds}.{fraction:0<6}Z").parse().map_err(|_| wrong())
 }
 

@@ -33,7 +33,7 @@ impl Watch {
         tenant: TenantId,
     ) -> Result<(), Failure> {
         let start = Instant::now();
-        let bar = progress::bar(call.output, "jobs", 0);
+        let bar = progress::tally(call.output, "jobs");
         let is_terminal = std::io::stderr().is_terminal();
         let mut finished_before = None;
         loop {
