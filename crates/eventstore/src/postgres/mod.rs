@@ -28,6 +28,9 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<PgPool,
     let pool = PgPoolOptions::new()
         .max_connections(options.connections_max)
         .acquire_timeout(options.acquire_timeout)
+        // A round trip saved each time. A connection that died meanwhile fails its first statement, and
+        // every verb of the engine tries again.
+        .test_before_acquire(false)
         .after_connect(|conn, _| {
             Box::pin(async move { conn.execute(sqlx::raw_sql(SESSION)).await.map(drop) })
         })

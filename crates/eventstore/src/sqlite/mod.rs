@@ -41,7 +41,8 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqliteP
     let readers = SqlitePoolOptions::new()
         .max_connections(options.connections_max)
         .acquire_timeout(options.acquire_timeout)
-        .connect_lazy_with(base.pragma("query_only", "on"));
+        // Rows cross from SQLite's thread to ours: few at a time, each side keeps waking the other.
+        .connect_lazy_with(base.pragma("query_only", "on").row_buffer_size(512));
     Ok(SqlitePools { writer, readers })
 }
 

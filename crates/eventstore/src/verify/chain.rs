@@ -51,6 +51,7 @@ impl Chain {
             return Step::Gap { expected };
         }
         if is_first {
+            self.before.clear();
             self.before.push(Hash::ZERO);
         }
         Step::Next

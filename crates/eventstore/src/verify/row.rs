@@ -7,8 +7,8 @@ use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 use super::cell::Cell;
 
 // Places of columns in `scan_events.sql`.
-const STREAM_ID: usize = 3;
-const EVENT_BYTES: usize = 8;
+const STREAM_ID: usize = 2;
+const EVENT_BYTES: usize = 7;
 
 /// The columns of one event.
 pub(super) struct Stored<'r> {
@@ -40,13 +40,13 @@ pub(super) trait EventRow: Send + 'static {
     /// Everything that is checked.
     fn stored(&self) -> Stored<'_> {
         Stored {
-            tenant_id: self.cell(1),
-            stream_type: self.cell(2),
+            tenant_id: self.cell(0),
+            stream_type: self.cell(1),
             stream_id: self.cell(STREAM_ID),
-            version: self.cell(4),
-            event_type: self.cell(5),
-            occurred_at: self.cell(6),
-            event_hash: self.cell(7),
+            version: self.cell(3),
+            event_type: self.cell(4),
+            occurred_at: self.cell(5),
+            event_hash: self.cell(6),
             event_bytes: self.cell(EVENT_BYTES),
         }
     }
@@ -62,13 +62,11 @@ impl EventRow for PgRow {
             return Cell::Null;
         };
         match index {
-            0 | 6 => {
-                bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes)))
-            }
-            4 => bytes
+            5 => bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes))),
+            3 => bytes
                 .try_into()
                 .map_or(Cell::blob(bytes), |bytes| Cell::Integer(i32::from_be_bytes(bytes).into())),
-            2 | 5 => Cell::text(bytes),
+            1 | 4 => Cell::text(bytes),
             _ => Cell::blob(bytes),
         }
     }

@@ -2,8 +2,7 @@
 //! way.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bpc_projections::{LaneRoom, is_any_running, waiting_lanes};
 use tokio::sync::broadcast::Receiver;
@@ -17,6 +16,8 @@ use crate::wake::Hint;
 
 use super::lanes::ReadyLanes;
 use super::shared::Shared;
+
+const ROOM_PAUSE: Duration = Duration::from_millis(20);
 
 /// Leases jobs and starts them.
 pub(super) struct Leaser<'a, F: Fn(LeasedJob, Instant)> {
@@ -74,11 +75,9 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
                 &options,
             );
         }
-        if !lanes.is_empty() && self.is_time_to_lease() {
-            let is_any_leased = self.lease(lanes).await?;
-            if is_any_leased {
-                return Ok(Turn::GoOn);
-            }
+        let room = self.shared.room();
+        if !lanes.is_empty() && room.is_worth_a_lease && self.lease(lanes, room.jobs).await? {
+            return Ok(Turn::GoOn);
         }
         if options.until_idle
             && has_looked
@@ -92,19 +91,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         Ok(Turn::GoOn)
     }
 
-    /// Small leases cost as much as large ones: with jobs still waiting here, more are fetched only
-    /// once there is room for a good number.
-    fn is_time_to_lease(&self) -> bool {
-        let (room, capacity) = self.shared.room();
-        let is_hungry = self.shared.waiting.load(Ordering::Relaxed) == 0;
-        room > 0 && (is_hungry || room * 4 >= capacity)
-    }
-
-    async fn lease(&mut self, lanes: &mut ReadyLanes) -> Result<bool, EngineError> {
-        let (room, _) = self.shared.room();
-        if room == 0 {
-            return Ok(false);
-        }
+    async fn lease(&mut self, lanes: &mut ReadyLanes, room: usize) -> Result<bool, EngineError> {
         let options = &self.shared.options;
         let plan: Vec<LaneRoom> = lanes.plan(room);
         let asked_at = Instant::now();
@@ -133,10 +120,12 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
     }
 
     async fn wait(&mut self, lanes: &mut ReadyLanes) {
+        // Room that was not worth a lease may be, once the jobs before are slower.
+        let again_at = if lanes.is_empty() { lanes.look_at() } else { Instant::now() + ROOM_PAUSE };
         tokio::select! {
             () = self.stop.cancelled() => {}
             () = self.shared.freed.notified() => {}
-            () = tokio::time::sleep_until(lanes.look_at().into()) => {}
+            () = tokio::time::sleep_until(again_at.min(lanes.look_at()).into()) => {}
             hint = self.hints.recv() => match hint {
                 Ok(hint) => take(hint, lanes, &self.shared),
                 Err(RecvError::Lagged(_)) => lanes.look_now(Instant::now()),

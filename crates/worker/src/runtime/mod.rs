@@ -11,7 +11,6 @@ mod settler;
 mod shared;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bpc_core::TenantId;
@@ -177,7 +176,6 @@ fn start(
         abandon: abandon.clone(),
     };
     shared.held.insert(leased.job.job_id, held);
-    shared.waiting.fetch_add(1, Ordering::Relaxed);
     let (shared, stop) = (Arc::clone(shared), stop.clone());
     attempts.spawn(async move {
         let place = tokio::select! {
@@ -186,10 +184,6 @@ fn start(
             () = abandon.cancelled() => None,
             place = place => place.ok(),
         };
-        // The last one waiting to start: time to fetch more.
-        if shared.waiting.fetch_sub(1, Ordering::Relaxed) == 1 {
-            shared.freed.notify_one();
-        }
         let attempt = match place {
             Some(_) => attempt::run(&shared.engine, leased, cx, &abandon).await,
             None => attempt::not_started(leased),

@@ -1,6 +1,6 @@
 //! What the parts of a worker share.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -19,8 +19,6 @@ pub(super) struct Shared {
     pub(super) engine: Engine,
     pub(super) options: Arc<WorkerOptions>,
     pub(super) held: HeldJobs,
-    /// Leased and not started yet.
-    pub(super) waiting: AtomicUsize,
     /// A job was let go of, so there may be room for others.
     pub(super) freed: Notify,
     pub(super) counts: Counts,
@@ -33,7 +31,6 @@ impl Shared {
             engine,
             options,
             held: HeldJobs::default(),
-            waiting: AtomicUsize::new(0),
             freed: Notify::new(),
             counts: Counts::default(),
             pace: Mutex::new(Pace::new(Instant::now())),
@@ -49,16 +46,27 @@ impl Shared {
         self.freed.notify_one();
     }
 
-    /// How many jobs may be leased now, and how many this worker would hold at most.
-    pub(super) fn room(&self) -> (usize, usize) {
+    /// How many jobs may be leased now.
+    pub(super) fn room(&self) -> Room {
         let ahead = self.pace().ahead(Instant::now(), self.options.batch);
-        let capacity = self.options.concurrency + ahead;
-        (capacity.saturating_sub(self.held.len()).min(self.options.batch), capacity)
+        // Twice: one batch is being settled while the next is leased and run.
+        let capacity = self.options.concurrency + 2 * ahead;
+        let jobs = capacity.saturating_sub(self.held.len()).min(self.options.batch);
+        Room { jobs, is_worth_a_lease: jobs > 0 && jobs * 2 >= ahead }
     }
 
     fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
         self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Room for jobs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) jobs: usize,
+    /// Small leases cost as much as large ones: while jobs are fast, more are fetched only once there
+    /// is room for a good number.
+    pub(super) is_worth_a_lease: bool,
 }
 
 /// What has been done so far.

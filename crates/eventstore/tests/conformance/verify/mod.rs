@@ -2,6 +2,7 @@
 
 mod columns;
 mod found_types;
+mod hidden_rows;
 mod histories;
 mod log;
 mod memory;

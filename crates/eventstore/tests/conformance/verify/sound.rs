@@ -100,6 +100,12 @@ on_both_databases! {
         assert_eq!(report(&store).await.events, SMALL + 360);
     }
 
+    async fn verify_runs_as_a_task_of_its_own(db) {
+        let store = small_log(&db).await;
+        let task = tokio::spawn(async move { verify(&store, &VerifyOptions::default(), |_| {}).await });
+        assert!(task.await.unwrap().unwrap().is_sound());
+    }
+
     async fn one_tenant_is_checked_without_the_others(db) {
         let store = small_log(&db).await;
         lift_guards(&store, &db).await;

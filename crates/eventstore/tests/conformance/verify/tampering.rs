@@ -8,6 +8,8 @@ use uuid::Uuid;
 
 use crate::common::{all_events, run_sql};
 
+use super::log::small_log;
+
 /// A value for a column.
 #[derive(Clone, Debug)]
 pub enum Value {
@@ -39,6 +41,16 @@ pub async fn drop_unique_index(store: &Store, db: &TestDatabase) {
         }
     };
     run_sql(store, sql).await.unwrap();
+}
+
+/// A small log in a SQLite table that takes anything, with and without the order of an index.
+pub async fn loose_log(db: &TestDatabase, with_index: bool) -> Store {
+    let store = small_log(db).await;
+    drop_unique_index(&store, db).await;
+    if with_index {
+        run_sql(&store, "CREATE INDEX again ON events (stream_id, version)").await.unwrap();
+    }
+    store
 }
 
 /// Change one column of one row.
