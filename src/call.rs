@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Mutex;
+use std::time::Duration;
 
 use bpc_eventstore::{
     MIGRATIONS, Store, StoreError, StoreOptions, Tenant, add_tenant, portable, tenant_by_slug_or_id, tenants,
@@ -30,7 +32,11 @@ pub struct Call<'o> {
     pub actor: String,
     /// Where results go.
     pub output: &'o Output,
+    opened: Mutex<Vec<Store>>,
 }
+
+/// Longer than any statement of a command that is over.
+const CLOSE_MAX: Duration = Duration::from_secs(5);
 
 impl<'o> Call<'o> {
     /// Arguments come before the environment.
@@ -41,6 +47,19 @@ impl<'o> Call<'o> {
             actor: format!("user:{}", login_name()),
             settings,
             output,
+            opened: Mutex::default(),
+        }
+    }
+
+    /// The same call on another database, for its default tenant.
+    pub fn on(&self, database: String) -> Self {
+        Call {
+            settings: self.settings.clone(),
+            database,
+            tenant: DEFAULT_TENANT.to_owned(),
+            actor: self.actor.clone(),
+            output: self.output,
+            opened: Mutex::default(),
         }
     }
 
@@ -78,7 +97,18 @@ impl<'o> Call<'o> {
     /// A connection, and nothing else.
     pub async fn connect(&self, create: bool) -> Result<Store, Failure> {
         let options = StoreOptions { create, ..StoreOptions::default() };
-        Ok(Store::connect(&self.database, options).await?)
+        let store = Store::connect(&self.database, options).await?;
+        self.opened.lock().expect("no panic while held").push(store.clone());
+        Ok(store)
+    }
+
+    /// Close what was opened: SQLite then tidies up its files.
+    pub async fn close(&self) {
+        let opened = std::mem::take(&mut *self.opened.lock().expect("no panic while held"));
+        for store in opened {
+            // A task that still holds a connection must not keep the program from ending.
+            let _ = tokio::time::timeout(CLOSE_MAX, store.close()).await;
+        }
     }
 
     /// The tenant that is meant.

@@ -26,7 +26,7 @@ Example:
         #[arg(value_name = "ID", value_parser = value::job_id)]
         job_id: JobId,
         /// Why
-        #[arg(long)]
+        #[arg(long, value_parser = value::reason)]
         reason: Option<String>,
     },
     /// Send a failed or dead-lettered job back into the queue
@@ -84,6 +84,6 @@ pub struct PersonArgs {
     #[arg(value_name = "ID", value_parser = value::job_id)]
     pub job_id: JobId,
     /// Why; kept in the log
-    #[arg(long)]
+    #[arg(long, value_parser = value::reason)]
     pub reason: String,
 }

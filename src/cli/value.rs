@@ -45,6 +45,12 @@ pub fn job_id(text: &str) -> Result<JobId, String> {
     text.parse().map_err(|_| "expected a job id such as 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55".to_owned())
 }
 
+/// Words that somebody can read later.
+pub fn reason(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() { Err("expected a reason in words".to_owned()) } else { Ok(text.to_owned()) }
+}
+
 /// A status as it is written everywhere.
 pub fn status(text: &str) -> Result<Status, String> {
     let names = || Status::ALL.map(Status::as_str).join(", ");

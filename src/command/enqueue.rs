@@ -31,7 +31,6 @@ pub async fn run(call: &Call<'_>, args: EnqueueArgs) -> Result<Exit, Failure> {
     } else {
         many(call, &engine, tenant, job, number).await?;
     }
-    store.close().await;
     Ok(Exit::Done)
 }
 

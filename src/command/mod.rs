@@ -14,8 +14,14 @@ use crate::call::Call;
 use crate::cli::Command;
 use crate::error::{Exit, Failure};
 
-/// Run one command.
+/// Run one command, and close what it opened however it ends.
 pub async fn run(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
+    let outcome = dispatch(call, command).await;
+    call.close().await;
+    outcome
+}
+
+async fn dispatch(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Demo(args) => demo::run(call, args).await,
         Command::Init => init::run(call).await,

@@ -35,7 +35,6 @@ pub async fn run(call: &Call<'_>, args: WorkerArgs) -> Result<Exit, Failure> {
     );
     let start = Instant::now();
     let report = Worker::new(call.engine(&store), options).run(stop).await?;
-    store.close().await;
     print(call, &worker_id, report, start.elapsed());
     Ok(Exit::Done)
 }

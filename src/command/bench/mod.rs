@@ -7,7 +7,7 @@ mod report;
 mod wal;
 
 use bpc_eventstore::{add_tenant, entropy};
-use bpc_worker::{Engine, Enqueue};
+use bpc_worker::{Engine, Enqueue, TenantId};
 
 use crate::call::Call;
 use crate::cli::BenchArgs;
@@ -26,7 +26,7 @@ pub async fn run(call: &Call<'_>, args: BenchArgs) -> Result<Exit, Failure> {
     let store = call.open_or_create().await?;
     let slug = format!("bench-{}", hex::encode(&entropy()[..4]));
     let tenant = add_tenant(&store, &slug, "Benchmark", &call.actor).await?.tenant_id;
-    warn(call, &slug);
+    warn(call, tenant, &slug);
     let (mut registry, started) = (packs::registry(), latency::Started::default());
     registry.job(started.handler());
     let engine = Engine::new(store.clone(), registry.clone());
@@ -55,16 +55,15 @@ pub async fn run(call: &Call<'_>, args: BenchArgs) -> Result<Exit, Failure> {
         wal_bytes_per_job: wal_before.zip(wal_after).map(|(from, to)| (to - from) / args.jobs as i64),
     };
     call.output.result(&report, |output| report.print(output));
-    store.close().await;
     let is_sound = processed.number == args.jobs as u64 && verified.findings == 0;
     Ok(if is_sound { Exit::Done } else { Exit::Findings })
 }
 
 /// Whoever measures on a log that matters should know.
-fn warn(call: &Call<'_>, slug: &str) {
+fn warn(call: &Call<'_>, tenant: TenantId, slug: &str) {
     let warning = "the jobs of this benchmark stay in this log for ever";
     if call.output.is_json() {
-        tracing::warn!(tenant.slug = slug, "{warning}");
+        tracing::warn!(tenant.id = %tenant, "{warning}");
     } else {
         call.output.remark(format_args!("Note: {warning}, under tenant {slug}."));
     }

@@ -14,7 +14,7 @@ use bpc_worker::{Engine, Worker, WorkerOptions};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{Call, DEFAULT_TENANT};
+use crate::call::Call;
 use crate::cli::DemoArgs;
 use crate::command::jobs::{counts, print_statuses, print_timeline};
 use crate::command::{init, replay, verify};
@@ -27,19 +27,16 @@ use watch::Watch;
 pub async fn run(call: &Call<'_>, args: DemoArgs) -> Result<Exit, Failure> {
     let start = Instant::now();
     let place = Place::fresh(args.directory)?;
-    let call = &Call {
-        settings: call.settings.clone(),
-        database: place.url.clone(),
-        tenant: DEFAULT_TENANT.to_owned(),
-        actor: call.actor.clone(),
-        output: call.output,
-    };
+    let call = &call.on(place.url.clone());
     call.output.line(format_args!("A tour of bpc. Everything stays in {}.", place.directory.display()));
+    let outcome = tour(call, &place, start).await;
+    call.close().await;
+    outcome
+}
+
+async fn tour(call: &Call<'_>, place: &Place, start: Instant) -> Result<Exit, Failure> {
     let store = call.connect(true).await?;
-    let tour = Tour { call, store: &store, place: &place, engine: call.engine(&store) };
-    let exit = tour.walk(start).await?;
-    store.close().await;
-    Ok(exit)
+    Tour { call, store: &store, place, engine: call.engine(&store) }.walk(start).await
 }
 
 /// What every stop of the tour needs.

@@ -17,7 +17,6 @@ pub async fn run(call: &Call<'_>) -> Result<Exit, Failure> {
     let store = call.connect(true).await?;
     let report = initialise(call, &store).await?;
     call.output.result(&report, |output| print(output, &report));
-    store.close().await;
     Ok(Exit::Done)
 }
 

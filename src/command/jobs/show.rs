@@ -4,6 +4,7 @@ use bpc_core::job::Placement;
 use bpc_worker::{JobHistory, JobId, RecordedEvent};
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::call::Call;
 use crate::error::{Exit, Failure};
@@ -41,7 +42,8 @@ struct EventLine<'a> {
     occurred_at: String,
     actor: &'a str,
     event_hash: String,
-    payload: Value,
+    /// To the letter as it was hashed.
+    payload: Option<&'a RawValue>,
 }
 
 impl<'a> EventLine<'a> {
@@ -52,13 +54,9 @@ impl<'a> EventLine<'a> {
             occurred_at: event.occurred_at.to_string(),
             actor: &event.actor,
             event_hash: event.event_hash.to_string(),
-            payload: payload(event),
+            payload: serde_json::from_str(&event.payload).ok(),
         }
     }
-}
-
-fn payload(event: &RecordedEvent) -> Value {
-    serde_json::from_str(&event.payload).unwrap_or(Value::Null)
 }
 
 fn print_state(output: &Output, job: &JobLine) {
@@ -102,15 +100,15 @@ pub fn print_timeline(output: &Output, events: &[RecordedEvent]) {
             event.event_type.clone(),
             paint.faint(&event.event_hash.to_string()[..12]),
             event.actor.clone(),
-            paint.faint(shortened(&summary(&payload(event)))),
+            paint.faint(shortened(&summary(&event.payload))),
         ]);
     }
     table.print(output);
 }
 
 /// The payload as `name value` pairs, without what the other columns or the state say already.
-fn summary(payload: &Value) -> String {
-    let Value::Object(fields) = payload else { return String::new() };
+fn summary(payload: &str) -> String {
+    let Ok(Value::Object(fields)) = serde_json::from_str(payload) else { return String::new() };
     let said = ["job_type", "queue", "priority", "max_attempts", "actor", "worker_id"];
     let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     let part = |(name, value): (&String, &Value)| match value {
