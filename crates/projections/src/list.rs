@@ -132,7 +132,10 @@ fn query(
     .collect();
     conditions.extend(filter.status.map(|status| format!("{status_is}{}", status_value(status))));
     let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" AND ") };
-    format!("SELECT {columns} FROM {table} WHERE {condition} ORDER BY created_at DESC, job_id DESC LIMIT {}", filter.limit)
+    format!(
+        "SELECT {columns} FROM {table} WHERE {condition} ORDER BY created_at DESC, job_id DESC LIMIT {}",
+        filter.limit
+    )
 }
 
 fn created(line: &JobLine) -> (Timestamp, JobId) {

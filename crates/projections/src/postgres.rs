@@ -152,7 +152,10 @@ pub(crate) async fn leasable_jobs(
     let leasable = |row: &PgRow| {
         Ok(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_postgres(row, 2)?.into() })
     };
-    Ok((now, rows.iter().map(leasable).collect::<Result<_, sqlx::Error>>()?))
+    let mut found = rows.iter().map(leasable).collect::<Result<Vec<Leasable>, sqlx::Error>>()?;
+    // The statement finds the right ones; the join may bring them in any order.
+    found.sort_by_key(|leasable| (leasable.job.priority, leasable.job.scheduled_at));
+    Ok((now, found))
 }
 
 pub(crate) async fn held_leases(

@@ -19,7 +19,7 @@ pub use bpc_core::{JobId, StreamId, TenantId, Timestamp, Version};
 pub use bpc_eventstore::{Blob, Conn, Store, StoreError, StoreOptions};
 pub use context::{Context, Stopping};
 pub use effects::{Effects, SqlValue};
-pub use engine::{Attempt, Engine, JobHistory, LeasedJob, RecordedEvent, Settled, Why};
+pub use engine::{Attempt, Engine, JobHistory, Keep, Kept, LeasedJob, RecordedEvent, Settled, Why};
 pub use enqueue::{Due, Enqueue, Enqueued};
 pub use error::EngineError;
 pub use handler::{Handler, HandlerError, Job};

@@ -6,7 +6,9 @@ use bpc_core::job::{
     Command, NewJob, Outcome, Refusal, Settlement, Stamp, Transition, TransitionError, advance,
 };
 use bpc_core::{Job, JobId, Status, TenantId, Version};
-use bpc_projections::{JobFilter, JobLine, JobWrites, expired_leases, held_leases, leasable_jobs, write_jobs};
+use bpc_projections::{
+    JobFilter, JobLine, JobWrites, expired_leases, held_leases, leasable_jobs, write_jobs,
+};
 
 use super::{House, failed, load, new_job, succeeded};
 
@@ -126,7 +128,8 @@ impl Crowd {
             _ => Outcome::Snoozed { delay: Duration::from_secs(7) },
         };
         let Held { fence, attempt, worker, .. } = held.clone();
-        self.on_lease(&held, Command::Settle(Settlement { fence, attempt, worker_id: worker, outcome })).await;
+        self.on_lease(&held, Command::Settle(Settlement { fence, attempt, worker_id: worker, outcome }))
+            .await;
     }
 
     async fn keep(&mut self) {
@@ -185,7 +188,8 @@ impl Crowd {
         let expired = expired_leases(&mut tx.conn(), &clock, 3).await.unwrap().rows;
         let mut writes = JobWrites::default();
         for job in expired {
-            let gone = self.decide(job.tenant_id, job.job_id, Some(job), Command::Expire).expect("an expired lease");
+            let gone =
+                self.decide(job.tenant_id, job.job_id, Some(job), Command::Expire).expect("an expired lease");
             writes.change_live(gone.job, gone.records);
         }
         write_jobs(&mut tx.conn(), &writes).await.unwrap();

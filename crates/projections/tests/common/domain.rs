@@ -45,7 +45,8 @@ impl Projection for Counters {
     ) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
         Box::pin(async move {
             let payload: serde_json::Value = serde_json::from_slice(event.payload).expect("canonical JSON");
-            let number = payload["number"].as_i64().ok_or_else(|| StoreError::Damaged("no number".to_owned()))?;
+            let number =
+                payload["number"].as_i64().ok_or_else(|| StoreError::Damaged("no number".to_owned()))?;
             portable!(conn, c => {
                 sqlx::query(COUNT)
                     .bind(event.stream_id.0)
@@ -75,7 +76,8 @@ impl House {
         expected: Version,
         events: Vec<Draft>,
     ) {
-        let append = StreamAppend { tenant_id, stream_type: Arc::from(stream_type), stream_id, expected, events };
+        let append =
+            StreamAppend { tenant_id, stream_type: Arc::from(stream_type), stream_id, expected, events };
         let cause = Cause { actor: "system", now: self.now(), causation_id: None, correlation_id: None };
         let mut tx = self.store.begin().await.unwrap();
         let records = append_to_streams(&mut tx.conn(), &[append], cause).await.unwrap();

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bpc_core::job::{
-    Command, Failure, NewJob, Outcome, Settlement, Stamp, Transition, TransitionError, fold_stream, transition,
+    Command, Failure, NewJob, Outcome, Settlement, Stamp, Transition, TransitionError, fold_stream,
+    transition,
 };
 use bpc_core::job::{ErrorInfo, Placement};
 use bpc_core::{CanonicalJson, Job, JobId, RetryPolicy, Status, TenantId, Timestamp};
@@ -132,7 +133,8 @@ impl House {
             Placement::Queue(row) => row.job_id,
             Placement::Finished(row) => row.job_id,
         };
-        let mut lines = self.list(JobFilter { tenant: Some(job.tenant_id), limit: 1000, ..JobFilter::default() }).await;
+        let mut lines =
+            self.list(JobFilter { tenant: Some(job.tenant_id), limit: 1000, ..JobFilter::default() }).await;
         lines.retain(|line| id(line) == job.job_id);
         assert_eq!(lines.len(), 1, "a job stands in exactly one view");
         lines.remove(0)

@@ -3,7 +3,7 @@
 //! One bad attempt never fails its neighbours: what goes wrong with its effects turns it, and only it,
 //! into a failed attempt. Only the database itself can fail the batch, and then nothing is written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bpc_core::job::{
     Command, ErrorInfo, Failure, Lease, Outcome, Refusal, Settlement, Stamp, Transition, advance, transition,
@@ -53,6 +53,14 @@ pub enum Settled {
 impl Engine {
     /// Record the outcomes of attempts. Durable when it returns; in the order given.
     pub async fn settle(&self, worker_id: &str, attempts: &[Attempt]) -> Result<Vec<Settled>, EngineError> {
+        let mut settled = Vec::with_capacity(attempts.len());
+        for batch in one_attempt_per_job(attempts) {
+            settled.extend(self.settle_batch(worker_id, batch).await?);
+        }
+        Ok(settled)
+    }
+
+    async fn settle_batch(&self, worker_id: &str, attempts: &[Attempt]) -> Result<Vec<Settled>, EngineError> {
         let mut tx = self.store.begin().await?;
         let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts).await?;
         let mut settled = Vec::with_capacity(attempts.len());
@@ -66,6 +74,20 @@ impl Engine {
         lanes.into_iter().for_each(|lane| self.hints.lane(lane));
         Ok(settled)
     }
+}
+
+/// Cut where a job comes a second time. A worker that lost a lease and won the job again may bring both
+/// attempts at once; the later must see in the log what became of the earlier.
+fn one_attempt_per_job(attempts: &[Attempt]) -> impl Iterator<Item = &[Attempt]> {
+    let mut seen = HashSet::with_capacity(attempts.len());
+    attempts.chunk_by(move |before, next| {
+        seen.insert(before.job_id);
+        let is_first = !seen.contains(&next.job_id);
+        if !is_first {
+            seen.clear();
+        }
+        is_first
+    })
 }
 
 /// A batch on its way into one transaction.
@@ -213,9 +235,15 @@ impl<'e> Settling<'e> {
         &self,
         attempt: &Attempt,
         job: JobState,
-        outcome: Outcome,
+        mut outcome: Outcome,
         seed: [u8; 10],
     ) -> Result<Transition, EngineError> {
+        if let Outcome::Failed(Failure { error, .. }) = &mut outcome {
+            // The views show it, and PostgreSQL's text cannot hold a zero byte.
+            for text in [&mut error.code, &mut error.message] {
+                *text = text.replace('\0', "\u{fffd}");
+            }
+        }
         let settlement = Settlement {
             fence: attempt.fence,
             attempt: attempt.attempt,

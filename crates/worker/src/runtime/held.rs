@@ -58,6 +58,12 @@ impl HeldJobs {
         jobs.iter().filter(|(_, held)| is_meant(held)).map(|(id, held)| (*id, held.clone())).collect()
     }
 
+    /// When the first lease ends, of those that are not lost already.
+    pub(super) fn first_deadline(&self) -> Option<Instant> {
+        let jobs = self.lock();
+        jobs.values().filter(|held| !held.abandon.is_cancelled()).map(|held| held.deadline).min()
+    }
+
     /// The lease of an attempt was renewed.
     pub(super) fn extend(&self, job: JobId, fence: Version, deadline: Instant) {
         if let Some(held) = self.lock().get_mut(&job).filter(|held| held.fence == fence) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bpc_core::JobId;
+use bpc_eventstore::StoreError;
 use bpc_projections::cancel_requests;
 use tokio_util::sync::CancellationToken;
 
@@ -85,8 +86,9 @@ async fn keep(shared: &Shared) {
             keeps.push((Keep { job_id, fence: held.fence, renew: plan == Plan::Renew, progress }, held));
         }
     }
+    let until = next_loss(shared);
     for batch in keeps.chunks(options.batch) {
-        if let Err(error) = keep_batch(shared, batch, now).await {
+        if let Err(error) = keep_batch(shared, batch, now, until).await {
             // Tried again at the next tick; leases that end meanwhile are lost, not stretched.
             tracing::warn!(%error, jobs = batch.len(), "cannot renew leases");
         }
@@ -98,10 +100,23 @@ fn is_worth_a_look(held: &Held, now: Instant, options: &WorkerOptions) -> bool {
     held.cx.has_progress() || plan(held.deadline.saturating_duration_since(now), options) != Plan::Leave
 }
 
-async fn keep_batch(shared: &Shared, batch: &[(Keep, Held)], asked_at: Instant) -> Result<(), EngineError> {
+/// When this loop must be back, whatever the database does: a lease that cannot be renewed in time is lost
+/// then, and one that waits for an answer cannot see to it.
+fn next_loss(shared: &Shared) -> Instant {
+    let deadline = shared.held.first_deadline();
+    deadline.map_or_else(|| Instant::now() + shared.options.lease_ttl, |it| it - margin(&shared.options))
+}
+
+async fn keep_batch(
+    shared: &Shared,
+    batch: &[(Keep, Held)],
+    asked_at: Instant,
+    until: Instant,
+) -> Result<(), EngineError> {
     let options = &*shared.options;
     let keeps: Vec<Keep> = batch.iter().map(|(keep, _)| keep.clone()).collect();
-    let kept = shared.engine.keep(&options.worker_id, &keeps, options.lease_ttl).await.inspect_err(|_| {
+    let keep = shared.engine.keep(&options.worker_id, &keeps, options.lease_ttl);
+    let kept = in_time(until, keep).await.inspect_err(|_| {
         batch.iter().for_each(|(keep, held)| held.cx.put_progress_back(keep.progress.clone()));
     })?;
     for (keep, held) in batch {
@@ -126,7 +141,8 @@ async fn pass_cancel_requests_on(shared: &Shared, is_hinted: bool) {
     if held.is_empty() {
         return;
     }
-    match asked_to_cancel(shared, held.iter().map(|(id, _)| *id).collect()).await {
+    let asked = asked_to_cancel(shared, held.iter().map(|(id, _)| *id).collect());
+    match in_time(next_loss(shared), asked).await {
         Ok(asked) => {
             for (_, held) in held.iter().filter(|(id, _)| asked.contains(id)) {
                 held.cx.ask_to_stop(Stopping::Cancelled);
@@ -134,6 +150,14 @@ async fn pass_cancel_requests_on(shared: &Shared, is_hinted: bool) {
         }
         Err(error) => tracing::debug!(%error, "cannot look for cancel requests"),
     }
+}
+
+async fn in_time<T>(
+    until: Instant,
+    answer: impl Future<Output = Result<T, EngineError>>,
+) -> Result<T, EngineError> {
+    let silent = |_| StoreError::Unavailable(sqlx::Error::PoolTimedOut);
+    tokio::time::timeout_at(until.into(), answer).await.map_err(silent)?
 }
 
 async fn asked_to_cancel(shared: &Shared, jobs: Vec<JobId>) -> Result<Vec<JobId>, EngineError> {
