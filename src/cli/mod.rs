@@ -1,0 +1,213 @@
+//! The arguments, and what `--help` says about them.
+
+mod jobs;
+mod usage;
+mod value;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bpc_core::Timestamp;
+use clap::{Args, Parser, Subcommand};
+
+use crate::output::ColorWhen;
+
+pub use jobs::{JobsCommand, ListArgs, PersonArgs};
+pub use usage::parse;
+
+/// The job engine that can prove what it did.
+#[derive(Debug, Parser)]
+#[command(name = "bpc", version, disable_help_subcommand = true, after_help = AFTER)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER: &str = "\
+First steps:
+  bpc demo                                 a guided tour in a directory of its own
+  bpc enqueue DRILL_NOOP && bpc worker --until-idle && bpc jobs list
+
+Exit codes: 0 done, 1 findings or refused, 2 wrong use, bad configuration or no connection.";
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// sqlite://FILE or postgres://USER@HOST/NAME [env: BPC_DATABASE_URL] [default: sqlite://bpc.db]
+    #[arg(long, global = true, value_name = "URL")]
+    pub database: Option<String>,
+    /// Slug or id of the tenant [env: BPC_TENANT] [default: default]
+    #[arg(long, global = true, value_name = "TENANT")]
+    pub tenant: Option<String>,
+    /// Print one JSON object per line
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to use colour
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        hide_possible_values = true
+    )]
+    pub color: ColorWhen,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Take a guided tour on a fresh SQLite file
+    #[command(after_help = "Example:\n  bpc demo --directory tour")]
+    Demo(DemoArgs),
+    /// Make the schema, the default tenant and the log's key; safe to repeat
+    #[command(after_help = "\
+The private key stays in the file bpc-log.key, beside an SQLite database or in the working directory.
+It is never overwritten; only the public key goes into the log.
+
+Example:
+  bpc init --database sqlite://orders.db")]
+    Init,
+    /// Add or list tenants
+    #[command(subcommand)]
+    Tenant(TenantCommand),
+    /// Run jobs until told to stop
+    #[command(after_help = "\
+SIGTERM or Ctrl-C stops it: running handlers may finish within the grace period, what is left is given
+back without spending the attempt. A second signal ends it at once with code 130.
+
+Settings by environment: BPC_WORKER_ID, BPC_JOBS_CONCURRENCY, BPC_JOBS_POLL_INTERVAL_MS,
+BPC_JOBS_LEASE_SECONDS, BPC_JOBS_LEASE_RENEW_SECONDS, BPC_QUEUE_ENABLED, BPC_QUEUE_URL,
+BPC_QUEUE_EXCHANGE, BPC_QUEUE_ROUTING_KEY, BPC_LOG_LEVEL, BPC_LOG_JSON.
+
+Example:
+  bpc worker --concurrency 16 --queues default,mail")]
+    Worker(WorkerArgs),
+    /// Enqueue a job, or many
+    Enqueue(EnqueueArgs),
+    /// List, show and command jobs
+    #[command(subcommand)]
+    Jobs(JobsCommand),
+    /// Check the whole log
+    #[command(after_help = "\
+Level L0 checks every event: its bytes, its columns, its place in the hash chain of its stream, dense
+versions and a legal history. Exits with 1 if there are findings.
+
+Example:
+  bpc verify --json")]
+    Verify,
+    /// Compute the views again from the log and compare
+    #[command(after_help = "Exits with 1 if a view says something else.\n\nExample:\n  bpc replay --check")]
+    Replay(ReplayArgs),
+    /// Measure this database, in a tenant of its own
+    #[command(after_help = "\
+It enqueues and runs jobs that do nothing, measures how soon an idle worker starts a job, and verifies.
+What it writes stays in the log for ever, as everything does: prefer a database made for it.
+
+Example:
+  bpc bench --database sqlite://bench.db --jobs 20000")]
+    Bench(BenchArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Where to put the tour's files; must not exist, or be empty [default: bpc-demo-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TenantCommand {
+    /// Add a tenant
+    #[command(after_help = "Example:\n  bpc tenant add acme --name \"Acme Batteries\"")]
+    Add {
+        /// Short name: a-z, 0-9 and -, beginning with a letter; taken for ever
+        slug: String,
+        /// Name for people [default: the slug]
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// List all tenants
+    #[command(after_help = "Example:\n  bpc tenant list")]
+    List,
+}
+
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// Handlers that run at once [env: BPC_JOBS_CONCURRENCY] [default: 64]
+    #[arg(long, value_name = "N", value_parser = value::positive)]
+    pub concurrency: Option<usize>,
+    /// Only these queues [default: all]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub queues: Option<Vec<String>>,
+    /// Stop when nothing is due or running
+    #[arg(long)]
+    pub until_idle: bool,
+    /// Run the jobs of every tenant
+    #[arg(long)]
+    pub all_tenants: bool,
+    /// Most jobs leased or settled in one transaction
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = value::positive)]
+    pub batch: usize,
+    /// How long running handlers may take after a stop was asked for
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = value::span)]
+    pub grace: Duration,
+}
+
+#[derive(Debug, Args)]
+pub struct EnqueueArgs {
+    /// Type of the job
+    #[arg(value_name = "TYPE")]
+    pub job_type: String,
+    /// JSON text, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
+    pub payload: String,
+    /// Idempotency key: the same key never makes a second job
+    #[arg(long)]
+    pub key: Option<String>,
+    /// Queue to wait in [default: what the type says]
+    #[arg(long)]
+    pub queue: Option<String>,
+    /// 0 (most urgent) to 3 [default: what the type says]
+    #[arg(long)]
+    pub priority: Option<u8>,
+    /// Due after a while, such as 500ms, 10s, 5m, 2h or 1d
+    #[arg(long, value_name = "TIME", value_parser = value::span, conflicts_with = "at")]
+    pub delay: Option<Duration>,
+    /// Due at a time, such as 2026-11-16T19:48:31Z
+    #[arg(long, value_name = "TIME", value_parser = value::moment)]
+    pub at: Option<Timestamp>,
+    /// Attempts in all [default: what the type says]
+    #[arg(long, value_name = "N")]
+    pub max_attempts: Option<u32>,
+    /// Enqueue so many of it
+    #[arg(long, value_name = "N", default_value = "1", value_parser = value::positive)]
+    pub count: usize,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// Only compare, change nothing
+    #[arg(long, required = true)]
+    pub check: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// Jobs to enqueue and run
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = value::positive)]
+    pub jobs: usize,
+    /// Jobs per transaction
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = value::positive)]
+    pub batch: usize,
+    /// Workers, each with connections of its own
+    #[arg(long, value_name = "N", default_value = "1", value_parser = value::positive)]
+    pub workers: usize,
+    /// Handlers that run at once, per worker [env: BPC_JOBS_CONCURRENCY] [default: 64]
+    #[arg(long, value_name = "N", value_parser = value::positive)]
+    pub concurrency: Option<usize>,
+    /// Size of each job's payload
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub payload_bytes: usize,
+}

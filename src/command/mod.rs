@@ -1,0 +1,36 @@
+//! The commands, one file each.
+
+mod bench;
+mod demo;
+mod enqueue;
+mod init;
+mod jobs;
+mod replay;
+mod tenant;
+mod verify;
+mod worker;
+
+use crate::call::Call;
+use crate::cli::Command;
+use crate::error::{Exit, Failure};
+
+/// Run one command, and close what it opened however it ends.
+pub async fn run(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
+    let outcome = dispatch(call, command).await;
+    call.close().await;
+    outcome
+}
+
+async fn dispatch(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Demo(args) => demo::run(call, args).await,
+        Command::Init => init::run(call).await,
+        Command::Tenant(command) => tenant::run(call, command).await,
+        Command::Worker(args) => worker::run(call, args).await,
+        Command::Enqueue(args) => enqueue::run(call, args).await,
+        Command::Jobs(command) => jobs::run(call, command).await,
+        Command::Verify => verify::run(call).await,
+        Command::Replay(args) => replay::run(call, args).await,
+        Command::Bench(args) => bench::run(call, args).await,
+    }
+}

@@ -1,0 +1,105 @@
+//! Why a command did not do what was asked, and what the program then exits with.
+
+use std::borrow::Cow;
+use std::process::ExitCode;
+
+use bpc_core::canonical::JsonError;
+use bpc_eventstore::StoreError;
+use bpc_projections::replay::ReplayError;
+use bpc_worker::EngineError;
+
+/// How a command ended. The numbers are part of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything asked for was done.
+    Done = 0,
+    /// Findings, failed work, or refused by the rules.
+    Findings = 1,
+    /// Wrong use, bad configuration or no connection.
+    WrongUse = 2,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// One sentence with a stable code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Stable, upper snake case.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+    /// What the program exits with.
+    pub exit: Exit,
+}
+
+impl Failure {
+    /// The rules say no.
+    pub fn refused(code: &'static str, message: impl Into<String>) -> Self {
+        Failure { code, message: message.into(), exit: Exit::Findings }
+    }
+
+    /// The caller has to change something before trying again.
+    pub fn wrong_use(code: &'static str, message: impl Into<String>) -> Self {
+        Failure { code, message: message.into(), exit: Exit::WrongUse }
+    }
+
+    /// The arguments contradict each other.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::wrong_use("USAGE", message)
+    }
+
+    /// An environment variable does not say what it should.
+    pub fn config(variable: &str, problem: impl Into<Cow<'static, str>>) -> Self {
+        Self::wrong_use("CONFIG_INVALID", format!("{variable} {}", problem.into()))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let exit = match error {
+            StoreError::Busy(_)
+            | StoreError::Unavailable(_)
+            | StoreError::BadUrl(_)
+            | StoreError::SchemaTooNew { .. }
+            | StoreError::NotInitialised => Exit::WrongUse,
+            _ => Exit::Findings,
+        };
+        Failure { code: error.code(), message: error.to_string(), exit }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Store(error) => error.into(),
+            error => Failure::refused(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<JsonError> for Failure {
+    fn from(error: JsonError) -> Self {
+        Failure::refused(error.kind.code(), error.to_string())
+    }
+}
+
+impl From<ReplayError> for Failure {
+    fn from(error: ReplayError) -> Self {
+        let (code, said) = (error.code(), error.to_string());
+        match error {
+            // The step and its cause make one sentence.
+            ReplayError::Source(cause)
+            | ReplayError::Target(cause)
+            | ReplayError::Projection { source: cause, .. } => {
+                let Failure { message, exit, .. } = Failure::from(cause);
+                Failure { code, message: format!("{said}: {message}"), exit }
+            }
+            ReplayError::Scratch(cause) => Failure::wrong_use(code, format!("{said} ({cause})")),
+            _ => Failure::refused(code, said),
+        }
+    }
+}
