@@ -63,6 +63,16 @@ bpc_testkit::on_both_databases! {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_postgres_that_sorts_text_as_people_do_is_compared_byte_by_byte() {
+    let db = TestDatabase::postgres().await;
+    let house = inhabited(&db).await;
+    // There aa00 comes before Bb11, in bytes behind it.
+    house.tamper("ALTER TABLE log_keys ALTER COLUMN public_key TYPE TEXT COLLATE \"en-x-icu\"").await;
+    let report = check(&house.store, &projections(), &mut |_| {}).await.unwrap();
+    assert!(report.is_clean(), "{:#?}", report.drift);
+}
+
 /// A house with at least one row in every view.
 async fn inhabited(db: &TestDatabase) -> House {
     let mut house = House::open(db).await;

@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use bpc_core::{StreamId, Version};
-use bpc_eventstore::{Conn, Store, StoreOptions};
+use bpc_eventstore::{Conn, Store, StoreOptions, portable};
 use bpc_projections::replay::{Drift, DriftCode, Progress, ReplayError, check, rebuild};
 use bpc_projections::{JobFilter, list_jobs};
 use bpc_testkit::TestDatabase;
@@ -27,6 +27,7 @@ bpc_testkit::on_both_databases! {
         let mut crowd = Crowd::new(House::seeded(&db, seed).await);
         crowd.work(300).await;
         let house = &crowd.house;
+        assert_eq!(kinds_of_job_events(house).await, 16, "seed {seed} leaves out something that can happen");
         house.count(house.acme, "a", &[1, 2, 3]).await;
         house.count(house.other, "b", &[7]).await;
         house.add_log_key("00ff").await;
@@ -163,6 +164,12 @@ fn names_in_a_report_are_stable() {
     for code in every {
         assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
     }
+}
+
+async fn kinds_of_job_events(house: &House) -> i64 {
+    let sql = "SELECT count(DISTINCT event_type) FROM events WHERE stream_type = 'Job'";
+    let mut tx = house.read().await;
+    portable!(tx.conn(), c => sqlx::query_scalar(sql).fetch_one(c).await).unwrap()
 }
 
 async fn drift(store: &Store) -> Vec<Drift> {

@@ -16,13 +16,15 @@ pub(super) struct LogEvent {
     pub(super) event_bytes: Vec<u8>,
 }
 
+type Columns = (Uuid, i32, Vec<u8>, Vec<u8>);
+
 const LOG: &str =
     "SELECT stream_id, version, event_hash, event_bytes FROM events ORDER BY stream_id, version";
 
 /// Every event by stream and version. One statement for all, in the order of its index: rows arrive
 /// while others are folded, and only a few of them are in memory.
 pub(super) fn events<'c>(conn: &'c mut Conn<'_>) -> BoxStream<'c, Result<LogEvent, ReplayError>> {
-    let rows: BoxStream<'c, Result<(Uuid, i32, Vec<u8>, Vec<u8>), sqlx::Error>> =
+    let rows: BoxStream<'c, Result<Columns, sqlx::Error>> =
         portable!(conn, c => sqlx::query_as(LOG).fetch(&mut **c));
     let event = |(stream_id, version, event_hash, event_bytes)| LogEvent {
         stream_id: StreamId(stream_id),

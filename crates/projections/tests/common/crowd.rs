@@ -163,7 +163,8 @@ impl Crowd {
         };
         let mut writes = JobWrites::default();
         match changed {
-            None => return,
+            // Nothing is written, but the row is unlocked before the next command looks for rows.
+            None => {}
             Some(it) if was_finished => writes.change_finished(it.job, it.records),
             Some(it) => writes.change_live(it.job, it.records),
         }
