@@ -80,6 +80,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// For a URL as somebody gave it: its password stays out of the message.
+    pub(crate) fn bad_url(url: &str) -> Self {
+        StoreError::BadUrl(match (url.find("://"), url.rfind('@')) {
+            (Some(scheme), Some(at)) if scheme < at => format!("{}://…{}", &url[..scheme], &url[at..]),
+            _ => url.to_owned(),
+        })
+    }
+
     /// The stable code.
     pub fn code(&self) -> &'static str {
         match self {

@@ -56,7 +56,7 @@ impl Store {
         } else if url.starts_with("sqlite:") {
             Database::Sqlite(sqlite::connect(url, &options).await?)
         } else {
-            return Err(StoreError::BadUrl(url.to_owned()));
+            return Err(StoreError::bad_url(url));
         };
         Ok(Store { database, clock: options.clock, fault: Fault::default() })
     }

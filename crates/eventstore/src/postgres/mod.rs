@@ -4,7 +4,7 @@ mod compose;
 
 use bpc_core::{EventRecord, StreamId, Timestamp};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, Executor, PgConnection, PgPool};
+use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool};
 use uuid::Uuid;
 
 use crate::append::StreamHead;
@@ -24,7 +24,10 @@ const SESSION: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqs
 pub const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<PgPool, StoreError> {
-    let connect: PgConnectOptions = url.parse().map_err(|_| StoreError::BadUrl(without_password(url)))?;
+    let connect: PgConnectOptions = url.parse().map_err(|_| StoreError::bad_url(url))?;
+    let connect = connect.disable_statement_logging();
+    // The pool would try until its timeout and then name only that; one plain attempt names the cause.
+    PgConnection::connect_with(&connect).await.map_err(no_connection)?.close().await?;
     let pool = PgPoolOptions::new()
         .max_connections(options.connections_max)
         .acquire_timeout(options.acquire_timeout)
@@ -34,21 +37,17 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<PgPool,
         .after_connect(|conn, _| {
             Box::pin(async move { conn.execute(sqlx::raw_sql(SESSION)).await.map(drop) })
         })
-        .connect_with(connect.disable_statement_logging())
+        .connect_with(connect)
         .await
-        .map_err(|error| match StoreError::from(error) {
-            // Wrong password, no such database: for a caller that is no connection, too.
-            StoreError::Database(error) => StoreError::Unavailable(error),
-            error => error,
-        })?;
+        .map_err(no_connection)?;
     Ok(pool)
 }
 
-/// A URL fit for a message.
-fn without_password(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(scheme), Some(at)) if scheme < at => format!("{}://…{}", &url[..scheme], &url[at..]),
-        _ => url.to_owned(),
+/// Wrong password, no such database: for a caller that is no connection, too.
+fn no_connection(error: sqlx::Error) -> StoreError {
+    match StoreError::from(error) {
+        StoreError::Database(error) => StoreError::Unavailable(error),
+        error => error,
     }
 }
 

@@ -18,7 +18,7 @@ pub use rows::{execute_rows, fetch_rows};
 
 pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqlitePools, StoreError> {
     let base = SqliteConnectOptions::from_str(url)
-        .map_err(|_| StoreError::BadUrl(url.to_owned()))?
+        .map_err(|_| StoreError::bad_url(url))?
         .disable_statement_logging()
         .create_if_missing(options.create)
         .journal_mode(SqliteJournalMode::Wal)

@@ -56,10 +56,14 @@ impl ReadyLanes {
         self.ready.iter().map(|lane| LaneRoom { lane: lane.clone(), room }).collect()
     }
 
-    /// A lease from all of `plan` found fewer jobs than there was room for: they are empty now.
-    pub(super) fn exhausted(&mut self, plan: &[LaneRoom]) {
+    /// A lease from all of `plan` found fewer jobs than there was room for: they are empty now. A look
+    /// tells only when the first job of a lane is due; once that is leased, only another tells of the next.
+    pub(super) fn exhausted(&mut self, plan: &[LaneRoom], is_any_leased: bool, now: Instant) {
         for lane in plan {
             self.ready.remove(&lane.lane);
+        }
+        if is_any_leased {
+            self.look_now(now);
         }
     }
 
@@ -117,12 +121,23 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_whose_due_jobs_are_leased_is_looked_at_again_for_those_due_next() {
+        let options = WorkerOptions::named("w");
+        let now = Instant::now();
+        let mut lanes = ReadyLanes::new(now);
+        lanes.looked(vec![waiting("a", 0)], now, &options);
+        let plan = lanes.plan(10);
+        lanes.exhausted(&plan, true, now);
+        assert!(lanes.look_at() <= now);
+    }
+
+    #[test]
     fn an_exhausted_lane_rests_until_the_next_hint_or_look() {
         let options = WorkerOptions::named("w");
         let mut lanes = ReadyLanes::new(Instant::now());
         lanes.hint(lane("a"), &options);
         let plan = lanes.plan(10);
-        lanes.exhausted(&plan);
+        lanes.exhausted(&plan, false, Instant::now());
         assert!(lanes.is_empty());
         lanes.hint(lane("a"), &options);
         assert!(!lanes.is_empty());

@@ -97,10 +97,10 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         let asked_at = Instant::now();
         let leased = self.shared.engine.lease(&options.worker_id, &plan, room, options.lease_ttl).await?;
         tracing::debug!(worker.id = options.worker_id, jobs = leased.len(), room, "leased");
-        if leased.len() < room {
-            lanes.exhausted(&plan);
-        }
         let is_any = !leased.is_empty();
+        if leased.len() < room {
+            lanes.exhausted(&plan, is_any, Instant::now());
+        }
         self.shared.counts.leased(leased.len());
         for job in leased {
             (self.start)(job, asked_at);
