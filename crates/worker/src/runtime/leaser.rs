@@ -96,7 +96,8 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         let plan: Vec<LaneRoom> = lanes.plan(room);
         let asked_at = Instant::now();
         let leased = self.shared.engine.lease(&options.worker_id, &plan, room, options.lease_ttl).await?;
-        tracing::debug!(worker.id = options.worker_id, jobs = leased.len(), room, "leased");
+        let elapsed_ms = asked_at.elapsed().as_millis();
+        tracing::debug!(worker.id = options.worker_id, jobs = leased.len(), room, elapsed_ms, "leased");
         let is_any = !leased.is_empty();
         if leased.len() < room {
             lanes.exhausted(&plan, is_any, Instant::now());

@@ -2,6 +2,7 @@
 //! transaction before was on its way.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bpc_core::job::Outcome;
 use tokio::sync::mpsc;
@@ -12,12 +13,26 @@ use crate::error::EngineError;
 
 use super::shared::Shared;
 
+const LINGER: Duration = Duration::from_millis(1);
+
 /// Settle until every sender is gone and nothing waits.
 pub(super) async fn settle_all(shared: Arc<Shared>, mut finished: mpsc::Receiver<Attempt>) {
     let most = shared.options.batch;
     let mut batch = Vec::with_capacity(most);
     while finished.recv_many(&mut batch, most).await > 0 {
+        // Others are about to finish: a moment's wait makes one commit of many.
+        if batch.len() < most && shared.held.len() > batch.len() {
+            tokio::time::sleep(LINGER).await;
+            while batch.len() < most
+                && let Ok(attempt) = finished.try_recv()
+            {
+                batch.push(attempt);
+            }
+        }
+        let started = Instant::now();
         settle(&shared, &batch).await;
+        let elapsed_ms = started.elapsed().as_millis();
+        tracing::debug!(worker.id = shared.options.worker_id, jobs = batch.len(), elapsed_ms, "settled");
         batch.clear();
     }
 }
