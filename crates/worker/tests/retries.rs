@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use bpc_core::Status;
 use bpc_core::job::JobEvent;
-use bpc_worker::{Effects, EngineError, JobId, Settled, Stopping, Worker, WorkerOptions};
+use bpc_worker::{Effects, EngineError, JobId, Settled, Stopping};
 use common::{ACTOR, Act, SOON, Scene, TTL, Working, ended, failed, job, options, succeeded};
-use tokio_util::sync::CancellationToken;
 
 const JUSTIFICATION: &str = "the cause is mended";
 
@@ -308,9 +307,7 @@ bpc_testkit::on_both_databases! {
         let message = "zero \0, quote \", line\n, umlaut ü, \u{1f600}".to_owned();
         let id = scene.enqueue(Act::Say { message }).await;
         let neighbour = scene.enqueue(Act::Nothing).await;
-        let options = WorkerOptions { until_idle: true, ..options("w") };
-        let run = Worker::new(scene.engine.clone(), options).run(CancellationToken::new());
-        tokio::time::timeout(SOON, run).await.expect("the worker ends").unwrap();
+        scene.work().await;
         assert_eq!((scene.status(id).await, &*scene.error_code(id).await), (Status::Failed, "PROBE_FAILED"));
         assert_eq!(scene.status(neighbour).await, Status::Succeeded);
         scene.assert_sound().await;
