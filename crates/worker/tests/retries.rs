@@ -151,11 +151,11 @@ bpc_testkit::on_both_databases! {
         let id = scene.enqueue(Act::Nothing).await;
         let attempt = failed(&scene.lease_one("w").await, "FLAKY", true);
         scene.store().fault.fail_not_persisted(0);
-        scene.engine.settle("w", &[attempt.clone()]).await.unwrap_err();
+        scene.engine.settle("w", std::slice::from_ref(&attempt)).await.unwrap_err();
         // Neither half of it is there, and the lease goes on.
         assert_eq!(scene.story(id).await, "ENQUEUED LEASED");
         scene.store().fault.fail_but_persisted(0);
-        scene.engine.settle("w", &[attempt.clone()]).await.unwrap_err();
+        scene.engine.settle("w", std::slice::from_ref(&attempt)).await.unwrap_err();
         assert_eq!(scene.story(id).await, "ENQUEUED LEASED FAILED RETRY_SCHEDULED");
         assert_eq!(scene.settle("w", attempt).await, Settled::Already);
         scene.assert_sound().await;
