@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use bpc_core::Status;
 use bpc_core::job::JobEvent;
-use bpc_worker::{Effects, EngineError, JobId, Settled, Stopping, Worker, WorkerOptions};
+use bpc_worker::{Effects, EngineError, JobId, Settled, Stopping};
 use common::{ACTOR, Act, SOON, Scene, TTL, Working, ended, failed, job, options, succeeded};
-use tokio_util::sync::CancellationToken;
 
 const JUSTIFICATION: &str = "the cause is mended";
 
@@ -152,11 +151,11 @@ bpc_testkit::on_both_databases! {
         let id = scene.enqueue(Act::Nothing).await;
         let attempt = failed(&scene.lease_one("w").await, "FLAKY", true);
         scene.store().fault.fail_not_persisted(0);
-        scene.engine.settle("w", &[attempt.clone()]).await.unwrap_err();
+        scene.engine.settle("w", std::slice::from_ref(&attempt)).await.unwrap_err();
         // Neither half of it is there, and the lease goes on.
         assert_eq!(scene.story(id).await, "ENQUEUED LEASED");
         scene.store().fault.fail_but_persisted(0);
-        scene.engine.settle("w", &[attempt.clone()]).await.unwrap_err();
+        scene.engine.settle("w", std::slice::from_ref(&attempt)).await.unwrap_err();
         assert_eq!(scene.story(id).await, "ENQUEUED LEASED FAILED RETRY_SCHEDULED");
         assert_eq!(scene.settle("w", attempt).await, Settled::Already);
         scene.assert_sound().await;
@@ -308,9 +307,7 @@ bpc_testkit::on_both_databases! {
         let message = "zero \0, quote \", line\n, umlaut ü, \u{1f600}".to_owned();
         let id = scene.enqueue(Act::Say { message }).await;
         let neighbour = scene.enqueue(Act::Nothing).await;
-        let options = WorkerOptions { until_idle: true, ..options("w") };
-        let run = Worker::new(scene.engine.clone(), options).run(CancellationToken::new());
-        tokio::time::timeout(SOON, run).await.expect("the worker ends").unwrap();
+        scene.work().await;
         assert_eq!((scene.status(id).await, &*scene.error_code(id).await), (Status::Failed, "PROBE_FAILED"));
         assert_eq!(scene.status(neighbour).await, Status::Succeeded);
         scene.assert_sound().await;

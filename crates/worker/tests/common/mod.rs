@@ -148,7 +148,8 @@ impl Scene {
     /// Work until nothing is due.
     pub async fn work(&self) -> WorkerReport {
         let options = WorkerOptions { until_idle: true, ..options("w") };
-        Worker::new(self.engine.clone(), options).run(CancellationToken::new()).await.unwrap()
+        let run = Worker::new(self.engine.clone(), options).run(CancellationToken::new());
+        tokio::time::timeout(SOON, run).await.expect("the worker becomes idle").unwrap()
     }
 
     /// Wait until a job has that status.
