@@ -19,7 +19,7 @@ CREATE TABLE job_queue (
     cancel_requested BOOLEAN NOT NULL,
     job_type         TEXT NOT NULL,
     queue            TEXT NOT NULL,
-    head_hash        BLOB NOT NULL,
+    head_hash        BLOB,
     worker_id        TEXT,
     error_code       TEXT,
     error_message    TEXT

@@ -118,7 +118,7 @@ proptest! {
             }
             Placement::Queue(row) => {
                 prop_assert!(!job.status().is_finished());
-                let restored = Job::from(row.clone());
+                let restored = row.clone().into_job(job.head.hash);
                 prop_assert_eq!(Placement::of(restored.clone()), Placement::Queue(row));
                 prop_assert_eq!(Job { settled_fence: job.settled_fence, ..restored.clone() }, job.clone());
                 for wish in &wishes {

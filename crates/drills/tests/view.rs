@@ -64,11 +64,7 @@ async fn settle(
     let job = &leased[0].job;
     let drafts = numbers.map(|number| Emitted { number, job_id: job.job_id }.draft().unwrap()).collect();
     let attempt = Attempt {
-        tenant_id: job.tenant_id,
-        job_id: job.job_id,
-        job_type: job.job_type.clone(),
-        fence: job.lease().expect("leased").fence,
-        attempt: job.attempts,
+        leased: job.clone(),
         outcome: Outcome::Succeeded { duration_ms: 1, result: None, emitted: Vec::new() },
         effects: Effects::none().emit(rehearsal.tenant, STREAM_TYPE, stream, decided_on, drafts),
     };

@@ -9,7 +9,8 @@ macro_rules! read_queue_row {
     ($name:ident, $row:ty) => {
         /// A queue row that begins at column `from`.
         pub(crate) fn $name(row: &$row, from: usize) -> Result<QueueRow, sqlx::Error> {
-            let hash: &[u8] = row.try_get(from + 16)?;
+            let hash: Option<&[u8]> = row.try_get(from + 16)?;
+            let no_hash = || sqlx::Error::Decode("head_hash is not 32 bytes".into());
             Ok(QueueRow {
                 job_id: JobId(row.try_get(from)?),
                 tenant_id: TenantId(row.try_get(from + 1)?),
@@ -27,8 +28,7 @@ macro_rules! read_queue_row {
                 cancel_requested: row.try_get(from + 13)?,
                 job_type: row.try_get(from + 14)?,
                 queue: row.try_get(from + 15)?,
-                head_hash: Hash::from_slice(hash)
-                    .ok_or_else(|| sqlx::Error::Decode("head_hash is not 32 bytes".into()))?,
+                head_hash: hash.map(|hash| Hash::from_slice(hash).ok_or_else(no_hash)).transpose()?,
                 worker_id: row.try_get(from + 17)?,
                 error_code: row.try_get(from + 18)?,
                 error_message: row.try_get(from + 19)?,

@@ -2,6 +2,7 @@
 //!
 //! Each returns the time by the clock that counts, read in the same statement as the rows.
 
+use bpc_core::job::QueueRow;
 use bpc_core::{Job, JobId, Timestamp, Version};
 use bpc_eventstore::sqlite::fetch_rows;
 use bpc_eventstore::{Clock, Conn, StoreError};
@@ -67,7 +68,33 @@ pub async fn held_leases(
         }
         Conn::Sqlite(conn) => (clock.host(), sqlite::held_leases(conn, held).await?),
     };
-    Ok(Taken { now, rows: rows.into_iter().map(Job::from).collect() })
+    Ok(Taken { now, rows: rows.into_iter().map(job_of).collect::<Result<_, _>>()? })
+}
+
+/// Take the rows of those of these jobs whose attempt this worker still holds, unmoved since it was
+/// leased, out of the queue view. Answers with their fences.
+pub async fn take_leases(
+    conn: &mut Conn<'_>,
+    clock: &Clock,
+    worker_id: &str,
+    jobs: &[JobId],
+) -> Result<Taken<(JobId, Version)>, StoreError> {
+    match conn {
+        Conn::Postgres(conn) => {
+            let (now, rows) = postgres::take_leases(conn, clock.fixed(), worker_id, jobs).await?;
+            Ok(Taken { now, rows })
+        }
+        Conn::Sqlite(conn) => {
+            let now = clock.host();
+            Ok(Taken { now, rows: sqlite::take_leases(conn, now, worker_id, jobs).await? })
+        }
+    }
+}
+
+/// The state of a row that came with its head.
+pub(crate) fn job_of(row: QueueRow) -> Result<Job, StoreError> {
+    let hash = row.head_hash.ok_or_else(|| StoreError::Damaged(format!("head of job {}", row.job_id)))?;
+    Ok(row.into_job(hash))
 }
 
 /// Jobs whose lease has run out, each locked; rows that others hold are skipped.
@@ -86,7 +113,7 @@ pub async fn expired_leases(
             (now, sqlite::expired_leases(conn, now, limit).await?)
         }
     };
-    Ok(Taken { now, rows: rows.into_iter().map(Job::from).collect() })
+    Ok(Taken { now, rows: rows.into_iter().map(job_of).collect::<Result<_, _>>()? })
 }
 
 /// Those of these jobs that somebody wants stopped.

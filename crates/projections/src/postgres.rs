@@ -8,10 +8,11 @@ use bpc_eventstore::StoreError;
 use bpc_eventstore::postgres::{Composed, append_events};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
+use uuid::Uuid;
 
 use crate::columns::queue_row_of_postgres;
 use crate::lanes::LaneRoom;
-use crate::leasing::Leasable;
+use crate::leasing::{Leasable, job_of};
 use crate::write::JobWrites;
 
 /// One column of many rows.
@@ -26,6 +27,7 @@ pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
     let mut statement = Composed::default();
     append_events(&writes.events, &mut statement)?;
     insert_queue_rows(writes, &mut statement)?;
+    lease_jobs(writes, &mut statement)?;
     update_queue_rows(writes, &mut statement)?;
     delete_queue_rows(writes, &mut statement)?;
     insert_finished_jobs(writes, &mut statement)?;
@@ -39,6 +41,17 @@ pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
 
 fn insert_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
     queue_rows(include_str!("postgres/sql/insert_queue_rows.sql"), &writes.insert_queue, statement)
+}
+
+fn lease_jobs(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let Some(lease) = &writes.lease else {
+        return Ok(());
+    };
+    statement.part(include_str!("postgres/sql/lease_jobs.sql"), |args| {
+        args.add(column!(writes.lease_queue, id => id.0))?;
+        args.add(&*lease.worker_id)?;
+        args.add(lease.expires_at.as_micros())
+    })
 }
 
 fn update_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
@@ -67,7 +80,7 @@ fn queue_rows(sql: &'static str, rows: &[QueueRow], statement: &mut Composed) ->
         args.add(column!(rows, row => row.cancel_requested))?;
         args.add(column!(rows, row => &*row.job_type))?;
         args.add(column!(rows, row => &*row.queue))?;
-        args.add(column!(rows, row => &row.head_hash.0[..]))?;
+        args.add(column!(rows, row => row.head_hash.as_ref().map(|hash| &hash.0[..])))?;
         args.add(column!(rows, row => row.worker_id.as_deref()))?;
         args.add(column!(rows, row => row.error_code.as_deref()))?;
         args.add(column!(rows, row => row.error_message.as_deref()))
@@ -137,12 +150,9 @@ pub(crate) async fn leasable_jobs(
         .await?;
     let now = first_now(&rows)?;
     let leasable = |row: &PgRow| {
-        Ok(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_postgres(row, 2)?.into() })
+        Ok(Leasable { enqueued_bytes: row.try_get(1)?, job: job_of(queue_row_of_postgres(row, 2)?)? })
     };
-    let mut found = rows.iter().map(leasable).collect::<Result<Vec<Leasable>, sqlx::Error>>()?;
-    // The statement finds the right ones; the join may bring them in any order.
-    found.sort_by_key(|leasable| (leasable.job.priority, leasable.job.scheduled_at));
-    Ok((now, found))
+    Ok((now, rows.iter().map(leasable).collect::<Result<_, StoreError>>()?))
 }
 
 pub(crate) async fn held_leases(
@@ -159,6 +169,24 @@ pub(crate) async fn held_leases(
     let fences: HashSet<(JobId, Version)> = held.iter().copied().collect();
     rows.retain(|row| row.fence.is_some_and(|fence| fences.contains(&(row.job_id, fence))));
     Ok((now, rows))
+}
+
+pub(crate) async fn take_leases(
+    conn: &mut PgConnection,
+    now: Option<Timestamp>,
+    worker_id: &str,
+    jobs: &[JobId],
+) -> Result<(Timestamp, Vec<(JobId, Version)>), StoreError> {
+    let rows: Vec<(i64, Option<Uuid>, Option<i32>)> =
+        sqlx::query_as(include_str!("postgres/sql/take_leases.sql"))
+            .bind(now.map(Timestamp::as_micros))
+            .bind(column!(jobs, id => id.0))
+            .bind(worker_id)
+            .fetch_all(conn)
+            .await?;
+    let now = rows.first().map(|row| Timestamp::from_micros(row.0)).unwrap_or_default();
+    let taken = |(_, id, fence): (i64, Option<Uuid>, Option<i32>)| Some((JobId(id?), Version(fence? as u32)));
+    Ok((now, rows.into_iter().filter_map(taken).collect()))
 }
 
 pub(crate) async fn expired_leases(

@@ -3,18 +3,22 @@
 use bpc_core::job::QueueRow;
 use bpc_core::{JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
-use bpc_eventstore::sqlite::{append_events, execute_rows, fetch_rows};
+use bpc_eventstore::sqlite::{
+    append_events, execute_rows, execute_rows_behind, fetch_rows, fetch_rows_behind,
+};
+use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::columns::queue_row_of_sqlite;
 use crate::lanes::LaneRoom;
-use crate::leasing::Leasable;
+use crate::leasing::{Leasable, job_of};
 use crate::write::JobWrites;
 
 /// Write all of it, inside the transaction that `conn` is in.
 pub(crate) async fn write_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
     append_events(conn, &writes.events).await?;
     insert_queue_rows(conn, writes).await?;
+    lease_jobs(conn, writes).await?;
     update_queue_rows(conn, writes).await?;
     delete_queue_rows(conn, writes).await?;
     delete_finished_jobs(conn, writes).await?;
@@ -47,11 +51,27 @@ async fn insert_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> R
             .bind(row.cancel_requested)
             .bind(&*row.job_type)
             .bind(&*row.queue)
-            .bind(&row.head_hash.0[..])
+            .bind(row.head_hash.as_ref().map(|hash| &hash.0[..]))
             .bind(row.worker_id.as_deref())
             .bind(row.error_code.as_deref())
             .bind(row.error_message.as_deref())
     })
+    .await
+}
+
+async fn lease_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    let Some(lease) = &writes.lease else {
+        return Ok(());
+    };
+    let sql = include_str!("sqlite/sql/lease_jobs.sql");
+    let (worker_id, expires_at) = (lease.worker_id.clone(), lease.expires_at.as_micros());
+    execute_rows_behind(
+        conn,
+        sql,
+        |query| query.bind(worker_id.clone()).bind(expires_at),
+        &writes.lease_queue,
+        |query, id| query.bind(id.0),
+    )
     .await
 }
 
@@ -69,7 +89,7 @@ async fn update_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> R
             .bind(row.progress_percent)
             .bind(row.running)
             .bind(row.cancel_requested)
-            .bind(&row.head_hash.0[..])
+            .bind(row.head_hash.as_ref().map(|hash| &hash.0[..]))
             .bind(row.worker_id.as_deref())
             .bind(row.error_code.as_deref())
             .bind(row.error_message.as_deref())
@@ -132,8 +152,10 @@ pub(crate) async fn leasable_jobs(
             .fetch_all(&mut *conn)
             .await?;
         for row in &rows {
-            found
-                .push(Leasable { enqueued_bytes: row.try_get(1)?, job: queue_row_of_sqlite(row, 2)?.into() });
+            found.push(Leasable {
+                enqueued_bytes: row.try_get(1)?,
+                job: job_of(queue_row_of_sqlite(row, 2)?)?,
+            });
         }
     }
     Ok(found)
@@ -146,6 +168,26 @@ pub(crate) async fn held_leases(
     let sql = include_str!("sqlite/sql/held_leases.sql");
     let rows = fetch_rows(conn, sql, held, |query, (job, fence)| query.bind(job.0).bind(fence.0)).await?;
     Ok(rows.iter().map(|row| queue_row_of_sqlite(row, 1)).collect::<Result<_, _>>()?)
+}
+
+pub(crate) async fn take_leases(
+    conn: &mut SqliteConnection,
+    now: Timestamp,
+    worker_id: &str,
+    jobs: &[JobId],
+) -> Result<Vec<(JobId, Version)>, StoreError> {
+    let sql = include_str!("sqlite/sql/take_leases.sql");
+    let worker_id = worker_id.to_owned();
+    let rows = fetch_rows_behind(
+        conn,
+        sql,
+        |query| query.bind(worker_id.clone()).bind(now.as_micros()),
+        jobs,
+        |query, id| query.bind(id.0),
+    )
+    .await?;
+    let taken = |row: &SqliteRow| Ok((JobId(row.try_get(0)?), Version(row.try_get(1)?)));
+    rows.iter().map(taken).collect()
 }
 
 pub(crate) async fn expired_leases(

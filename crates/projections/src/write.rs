@@ -1,6 +1,6 @@
 //! Writing events together with the job views they change.
 
-use bpc_core::job::{FinishedRow, Placement, QueueRow};
+use bpc_core::job::{FinishedRow, Lease, Placement, QueueRow};
 use bpc_core::{EventRecord, Job, JobId, TenantId, Timestamp};
 use bpc_eventstore::{Conn, Database, Store, StoreError};
 
@@ -12,6 +12,8 @@ use crate::{postgres, sqlite};
 pub struct JobWrites {
     pub(crate) events: Vec<EventRecord>,
     pub(crate) insert_queue: Vec<QueueRow>,
+    pub(crate) lease_queue: Vec<JobId>,
+    pub(crate) lease: Option<Lease>,
     pub(crate) update_queue: Vec<QueueRow>,
     pub(crate) delete_queue: Vec<JobId>,
     pub(crate) insert_finished: Vec<FinishedRow>,
@@ -47,6 +49,19 @@ impl JobWrites {
             Placement::Queue(row) => self.insert_queue.push(row),
             Placement::Finished(row) => self.insert_finished.push(row),
         }
+    }
+
+    /// A job that waited in the queue, locked, and is leased now. All jobs leased by one of these have
+    /// the same worker and end of lease.
+    pub fn lease(&mut self, job: &Job, events: Vec<EventRecord>) {
+        self.events.extend(events);
+        self.lease_queue.push(job.job_id);
+        self.lease = self.lease.take().or_else(|| job.lease().cloned());
+    }
+
+    /// A job whose row was taken out of the queue to settle it.
+    pub fn change_taken(&mut self, job: Job, events: Vec<EventRecord>) {
+        self.create(job, events);
     }
 
     /// A job that stood in the queue.

@@ -33,7 +33,9 @@ pub struct QueueRow {
     pub created_at: Timestamp,
     pub scheduled_at: Timestamp,
     pub version: Version,
-    pub head_hash: Hash,
+    /// Absent while it runs: the worker that holds it knows the hash of its `LEASED` event, and whoever
+    /// else needs the head reads it from the log. So leasing need not write it back.
+    pub head_hash: Option<Hash>,
     /// Leased, or failing: no worker may lease it.
     pub running: bool,
     pub worker_id: Option<String>,
@@ -99,10 +101,12 @@ impl Placement {
     }
 }
 
-/// The state that a queue row stands for. Only `settled_fence` is not kept: it speaks of attempts
-/// that are over, and whoever asks about one of those reads the log.
-impl From<QueueRow> for Job {
-    fn from(row: QueueRow) -> Job {
+impl QueueRow {
+    /// The state that the row stands for, given the hash of the event at its version. Only
+    /// `settled_fence` is not kept: it speaks of attempts that are over, and whoever asks about one of
+    /// those reads the log.
+    pub fn into_job(self, head_hash: Hash) -> Job {
+        let row = self;
         let phase = match (row.running, row.worker_id, row.fence, row.lease_expires_at) {
             (true, Some(worker_id), Some(fence), Some(expires_at)) => Phase::Running(Lease {
                 worker_id,
@@ -129,7 +133,7 @@ impl From<QueueRow> for Job {
             attempts: row.attempts,
             created_at: row.created_at,
             scheduled_at: row.scheduled_at,
-            head: Head { version: row.version, hash: row.head_hash },
+            head: Head { version: row.version, hash: head_hash },
             phase,
             last_error: row
                 .error_code
@@ -152,7 +156,7 @@ fn queue_row(job: Job) -> QueueRow {
         created_at: job.created_at,
         scheduled_at: job.scheduled_at,
         version: job.head.version,
-        head_hash: job.head.hash,
+        head_hash: Some(job.head.hash),
         running: false,
         worker_id: None,
         fence: None,
@@ -166,6 +170,7 @@ fn queue_row(job: Job) -> QueueRow {
     match job.phase {
         Phase::Running(lease) => {
             row.running = true;
+            row.head_hash = None;
             row.worker_id = Some(lease.worker_id);
             row.fence = Some(lease.fence);
             row.lease_expires_at = Some(lease.expires_at);

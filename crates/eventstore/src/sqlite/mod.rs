@@ -14,7 +14,7 @@ use crate::database::SqlitePools;
 use crate::error::StoreError;
 use crate::store::StoreOptions;
 
-pub use rows::{execute_rows, fetch_rows};
+pub use rows::{execute_rows, execute_rows_behind, fetch_rows, fetch_rows_behind};
 
 pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqlitePools, StoreError> {
     let base = SqliteConnectOptions::from_str(url)

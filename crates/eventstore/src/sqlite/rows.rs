@@ -27,28 +27,52 @@ pub async fn execute_rows<T>(
     items: &[T],
     bind: impl for<'q> Fn(Statement<'q>, &'q T) -> Statement<'q>,
 ) -> Result<(), StoreError> {
+    execute_rows_behind(conn, sql, as_it_is, items, bind).await
+}
+
+/// The same with parameters `?1`, `?2` .. before the row, bound by `lead`.
+pub async fn execute_rows_behind<T>(
+    conn: &mut SqliteConnection,
+    sql: &'static str,
+    lead: impl for<'q> Fn(Statement<'q>) -> Statement<'q>,
+    items: &[T],
+    bind: impl for<'q> Fn(Statement<'q>, &'q T) -> Statement<'q>,
+) -> Result<(), StoreError> {
     for chunk in chunks(items) {
-        let text = repeated(sql, chunk.len());
-        let query = chunk.iter().fold(sqlx::query(AssertSqlSafe(text)), &bind);
-        query.execute(&mut *conn).await?;
+        let query = lead(sqlx::query(AssertSqlSafe(repeated(sql, chunk.len()))));
+        chunk.iter().fold(query, &bind).execute(&mut *conn).await?;
     }
     Ok(())
 }
 
-/// Run a reading statement with one `VALUES (?, ..)` row for all of `items`.
+/// Run a statement that answers, with one `VALUES (?, ..)` row for all of `items`.
 pub async fn fetch_rows<T>(
     conn: &mut SqliteConnection,
     sql: &'static str,
     items: &[T],
     bind: impl for<'q> Fn(Statement<'q>, &'q T) -> Statement<'q>,
 ) -> Result<Vec<SqliteRow>, StoreError> {
+    fetch_rows_behind(conn, sql, as_it_is, items, bind).await
+}
+
+/// The same with parameters `?1`, `?2` .. before the row, bound by `lead`.
+pub async fn fetch_rows_behind<T>(
+    conn: &mut SqliteConnection,
+    sql: &'static str,
+    lead: impl for<'q> Fn(Statement<'q>) -> Statement<'q>,
+    items: &[T],
+    bind: impl for<'q> Fn(Statement<'q>, &'q T) -> Statement<'q>,
+) -> Result<Vec<SqliteRow>, StoreError> {
     let mut rows = Vec::new();
     for chunk in chunks(items) {
-        let text = repeated(sql, chunk.len());
-        let query = chunk.iter().fold(sqlx::query(AssertSqlSafe(text)), &bind);
-        rows.extend(query.fetch_all(&mut *conn).await?);
+        let query = lead(sqlx::query(AssertSqlSafe(repeated(sql, chunk.len()))));
+        rows.extend(chunk.iter().fold(query, &bind).fetch_all(&mut *conn).await?);
     }
     Ok(rows)
+}
+
+fn as_it_is(query: Statement<'_>) -> Statement<'_> {
+    query
 }
 
 fn chunks<T>(mut items: &[T]) -> impl Iterator<Item = &[T]> {

@@ -111,9 +111,9 @@ impl Settling<'_> {
         causation: EventId,
         prepared: &mut Prepared,
     ) -> Result<(), EffectFault> {
-        if append.tenant_id != attempt.tenant_id {
+        if append.tenant_id != attempt.leased.tenant_id {
             let message =
-                format!("a job of tenant {} cannot write for {}", attempt.tenant_id, append.tenant_id);
+                format!("a job of tenant {} cannot write for {}", attempt.leased.tenant_id, append.tenant_id);
             return Err(fault("TENANT_MISMATCH", message, false));
         }
         for event in &append.events {
@@ -150,7 +150,7 @@ impl Settling<'_> {
         causation: EventId,
         prepared: &mut Prepared,
     ) -> Result<(), EffectFault> {
-        let tenant = attempt.tenant_id;
+        let tenant = attempt.leased.tenant_id;
         if self.engine.registry.job_type(&job.job_type).is_none() {
             return Err(EngineError::UnknownType(job.job_type.clone()).into());
         }

@@ -53,10 +53,10 @@ impl Engine {
             let done = transition(tenant, id, Some(row.job), command, &mut stamp)?;
             leased.push(LeasedJob {
                 payload: payload(id, &row.enqueued_bytes)?,
-                job: done.job.clone(),
                 leased_at: taken.now,
+                job: done.job.clone(),
             });
-            writes.change_live(done.job, done.records);
+            writes.lease(&done.job, done.records);
         }
         write_jobs(&mut tx.conn(), &writes).await?;
         tx.commit().await?;

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use bpc_core::job::{
     Command, ErrorInfo, Failure, Lease, Outcome, Refusal, Settlement, Stamp, Transition, advance, transition,
 };
-use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, TenantId, Timestamp, Version};
-use bpc_eventstore::{Conn, StreamHead, entropy, now_on, stream_heads};
-use bpc_projections::{JobWrites, Lane, held_leases, lock_job, write_jobs};
+use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
+use bpc_eventstore::{Conn, StreamHead, entropy, stream_heads};
+use bpc_projections::{JobWrites, Lane, held_leases, lock_job, take_leases, write_jobs};
 
 use crate::effects::Effects;
 use crate::error::EngineError;
@@ -23,20 +23,19 @@ use super::history::history_on;
 /// An attempt that has ended, as its worker tells it.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// Whose job.
-    pub tenant_id: TenantId,
-    /// Which job.
-    pub job_id: JobId,
-    /// Its type.
-    pub job_type: String,
-    /// Version of its `LEASED` event.
-    pub fence: Version,
-    /// Number of the attempt.
-    pub attempt: u32,
+    /// The job as it was leased.
+    pub leased: JobState,
     /// How it ended.
     pub outcome: Outcome,
     /// What it wants committed; only with success.
     pub effects: Effects,
+}
+
+impl Attempt {
+    /// Version of its `LEASED` event.
+    pub fn fence(&self) -> Version {
+        self.leased.lease().map(|lease| lease.fence).unwrap_or_default()
+    }
 }
 
 /// What became of an attempt.
@@ -62,7 +61,14 @@ impl Engine {
 
     async fn settle_batch(&self, worker_id: &str, attempts: &[Attempt]) -> Result<Vec<Settled>, EngineError> {
         let mut tx = self.store.begin().await?;
-        let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts).await?;
+        let mut held = held_jobs(self, worker_id, &mut tx.conn(), attempts, true).await?;
+        if held.is_none() {
+            drop(tx);
+            tx = self.store.begin().await?;
+            held = held_jobs(self, worker_id, &mut tx.conn(), attempts, false).await?;
+        }
+        let held = held.expect("nothing is taken where nothing may be");
+        let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts, held).await?;
         let mut settled = Vec::with_capacity(attempts.len());
         for attempt in attempts {
             settled.push(settling.attempt(&mut tx.conn(), attempt).await?);
@@ -81,13 +87,62 @@ impl Engine {
 fn one_attempt_per_job(attempts: &[Attempt]) -> impl Iterator<Item = &[Attempt]> {
     let mut seen = HashSet::with_capacity(attempts.len());
     attempts.chunk_by(move |before, next| {
-        seen.insert(before.job_id);
-        let is_first = !seen.contains(&next.job_id);
+        seen.insert(before.leased.job_id);
+        let is_first = !seen.contains(&next.leased.job_id);
         if !is_first {
             seen.clear();
         }
         is_first
     })
+}
+
+/// The time, and the jobs that are held, with the places of their rows.
+type HeldJobs = (Timestamp, HashMap<JobId, (JobState, Row)>);
+
+/// Where the queue row of a job is that is being settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Row {
+    /// In the queue, locked.
+    Locked,
+    /// Out of the queue already.
+    Taken,
+}
+
+/// Which of the attempts still hold their lease. Successful ones are taken (if `may_take`) by what their
+/// worker knows of them, which reads nothing; those whose job has moved since it was leased, and all
+/// others, are read. `None` if the row of another attempt of the same worker was taken: the transaction
+/// must not be committed.
+async fn held_jobs(
+    engine: &Engine,
+    worker_id: &str,
+    conn: &mut Conn<'_>,
+    attempts: &[Attempt],
+    may_take: bool,
+) -> Result<Option<HeldJobs>, EngineError> {
+    let clock = &engine.store.clock;
+    let (succeeded, others): (Vec<&Attempt>, Vec<&Attempt>) =
+        attempts.iter().partition(|it| may_take && matches!(it.outcome, Outcome::Succeeded { .. }));
+    let ids: Vec<JobId> = succeeded.iter().map(|attempt| attempt.leased.job_id).collect();
+    let taken = take_leases(conn, clock, worker_id, &ids).await?;
+    let fences: HashMap<JobId, Version> = taken.rows.into_iter().collect();
+    let mut held = HashMap::with_capacity(attempts.len());
+    let mut unknown: Vec<(JobId, Version)> =
+        others.into_iter().map(|attempt| (attempt.leased.job_id, attempt.fence())).collect();
+    for attempt in succeeded {
+        let id = attempt.leased.job_id;
+        match fences.get(&id) {
+            Some(fence) if *fence == attempt.fence() => {
+                held.insert(id, (attempt.leased.clone(), Row::Taken));
+            }
+            Some(_) => return Ok(None),
+            None => unknown.push((id, attempt.fence())),
+        }
+    }
+    if !unknown.is_empty() {
+        let read = held_leases(conn, clock, &unknown).await?;
+        held.extend(read.rows.into_iter().map(|job| (job.job_id, (job, Row::Locked))));
+    }
+    Ok(Some((taken.now, held)))
 }
 
 /// A batch on its way into one transaction.
@@ -96,8 +151,8 @@ pub(super) struct Settling<'e> {
     pub(super) worker_id: &'e str,
     pub(super) actor: String,
     pub(super) now: Timestamp,
-    /// Jobs still leased to this worker, by id.
-    held: HashMap<JobId, JobState>,
+    /// Jobs still leased, by id, and where their rows are.
+    held: HashMap<JobId, (JobState, Row)>,
     /// Heads of the streams that effects append to, moving along with the batch.
     pub(super) heads: HashMap<StreamId, StreamHead>,
     /// Follow-up jobs whose key exists already.
@@ -113,26 +168,23 @@ impl<'e> Settling<'e> {
         worker_id: &'e str,
         conn: &mut Conn<'_>,
         attempts: &[Attempt],
+        (now, held): HeldJobs,
     ) -> Result<Settling<'e>, EngineError> {
-        let clock = &engine.store.clock;
-        let fences: Vec<_> = attempts.iter().map(|attempt| (attempt.job_id, attempt.fence)).collect();
-        let taken = held_leases(conn, clock, &fences).await?;
-        let now = if taken.rows.is_empty() { now_on(conn, clock).await? } else { taken.now };
         let streams: Vec<StreamId> =
             attempts.iter().flat_map(|it| it.effects.appends.iter().map(|append| append.stream_id)).collect();
         let mut existing = HashMap::new();
         for attempt in attempts.iter().filter(|it| !it.effects.follow_ups.is_empty()) {
             let ids = attempt.effects.follow_ups.iter().filter_map(|job| {
-                job.key.as_ref().map(|key| JobId::from_key(attempt.tenant_id, &job.job_type, key))
+                job.key.as_ref().map(|key| JobId::from_key(attempt.leased.tenant_id, &job.job_type, key))
             });
-            existing.extend(existing_jobs(conn, attempt.tenant_id, ids).await?);
+            existing.extend(existing_jobs(conn, attempt.leased.tenant_id, ids).await?);
         }
         Ok(Settling {
             engine,
             worker_id,
             actor: format!("worker:{worker_id}"),
             now,
-            held: taken.rows.into_iter().map(|job| (job.job_id, job)).collect(),
+            held,
             heads: stream_heads(conn, &streams).await?,
             existing,
             writes: JobWrites::default(),
@@ -141,21 +193,23 @@ impl<'e> Settling<'e> {
     }
 
     async fn attempt(&mut self, conn: &mut Conn<'_>, attempt: &Attempt) -> Result<Settled, EngineError> {
-        let Some(job) = self.held.remove(&attempt.job_id) else {
+        let Some((job, row)) = self.held.remove(&attempt.leased.job_id) else {
             return self.stale(conn, attempt).await;
         };
         // A lease that is over, or is not this worker's, is refused before any effect is looked at.
         let is_held = |lease: &Lease| lease.expires_at > self.now && lease.worker_id == self.worker_id;
-        if !job.lease().is_some_and(is_held) || job.attempts != attempt.attempt {
+        if !job.lease().is_some_and(is_held) || job.attempts != attempt.leased.attempts {
             return self.refuse(job, attempt);
         }
-        let (seed, failure) = match self.try_attempt(conn, attempt, &job).await {
+        let (seed, failure) = match self.try_attempt(conn, attempt, &job, row).await {
             Ok(settled) => return Ok(settled),
-            Err(EffectFault::Attempt(error)) => (entropy(), self.engine.failure(&attempt.job_type, error)),
+            Err(EffectFault::Attempt(error)) => {
+                (entropy(), self.engine.failure(&attempt.leased.job_type, error))
+            }
             Err(EffectFault::Database(error)) => return Err(error.into()),
         };
         let done = self.step(attempt, job, Outcome::Failed(failure), seed)?;
-        Ok(self.write(done, Prepared::default()))
+        Ok(self.write(done, row, Prepared::default()))
     }
 
     /// Record the attempt with everything that it brings. On a fault the batch is as before.
@@ -164,6 +218,7 @@ impl<'e> Settling<'e> {
         conn: &mut Conn<'_>,
         attempt: &Attempt,
         job: &JobState,
+        row: Row,
     ) -> Result<Settled, EffectFault> {
         let seed = entropy();
         let causation = EventId::fresh(self.now, seed);
@@ -175,17 +230,20 @@ impl<'e> Settling<'e> {
         // Before anything runs on the database: the outcome itself may not be recordable.
         let done = self.step(attempt, job.clone(), outcome, seed)?;
         self.run_effects(conn, attempt, &prepared).await?;
-        Ok(self.write(done, prepared))
+        Ok(self.write(done, row, prepared))
     }
 
     /// Put a step and its effects into the batch.
-    fn write(&mut self, done: Transition, prepared: Prepared) -> Settled {
+    fn write(&mut self, done: Transition, row: Row, prepared: Prepared) -> Settled {
         let status = done.job.status();
         // A place under a limit is free again, which may be what a job of that lane waits for.
         if self.engine.registry.has_limits() || status == Status::Queued {
             self.wake(&done.job);
         }
-        self.writes.change_live(done.job, done.records);
+        match row {
+            Row::Taken => self.writes.change_taken(done.job, done.records),
+            Row::Locked => self.writes.change_live(done.job, done.records),
+        }
         self.writes.append(prepared.records);
         self.heads.extend(prepared.moved.into_iter().map(|head| (head.stream_id, head)));
         self.existing.extend(prepared.made);
@@ -206,9 +264,10 @@ impl<'e> Settling<'e> {
     /// The row was not there under this fence: somebody else has, or had, the job; or we settled it
     /// before and never heard the answer. Only the log knows.
     async fn stale(&mut self, conn: &mut Conn<'_>, attempt: &Attempt) -> Result<Settled, EngineError> {
-        lock_job(conn, attempt.job_id).await?;
-        let history = history_on(conn, attempt.tenant_id, attempt.job_id).await?.ok_or(Refusal::NotFound)?;
-        if history.job.settled_fence == attempt.fence {
+        let JobState { tenant_id, job_id, .. } = attempt.leased;
+        lock_job(conn, job_id).await?;
+        let history = history_on(conn, tenant_id, job_id).await?.ok_or(Refusal::NotFound)?;
+        if history.job.settled_fence == attempt.fence() {
             return Ok(Settled::Already);
         }
         self.refuse(history.job, attempt)
@@ -216,7 +275,8 @@ impl<'e> Settling<'e> {
 
     /// Keep nothing of the attempt but the refusal itself.
     fn refuse(&mut self, job: JobState, attempt: &Attempt) -> Result<Settled, EngineError> {
-        let refusal = Refusal::Stale { worker_id: self.worker_id.to_owned(), attempt: attempt.attempt };
+        let refusal =
+            Refusal::Stale { worker_id: self.worker_id.to_owned(), attempt: attempt.leased.attempts };
         let events = refusal.record().into_iter().collect::<Vec<_>>();
         let was_finished = job.status().is_finished();
         let mut source = entropy as fn() -> [u8; 10];
@@ -245,8 +305,8 @@ impl<'e> Settling<'e> {
             }
         }
         let settlement = Settlement {
-            fence: attempt.fence,
-            attempt: attempt.attempt,
+            fence: attempt.fence(),
+            attempt: attempt.leased.attempts,
             worker_id: self.worker_id.to_owned(),
             outcome,
         };
@@ -260,7 +320,7 @@ impl<'e> Settling<'e> {
             entropy: &mut source,
         };
         let command = Command::Settle(settlement);
-        Ok(transition(attempt.tenant_id, attempt.job_id, Some(job), command, &mut stamp)?)
+        Ok(transition(job.tenant_id, job.job_id, Some(job), command, &mut stamp)?)
     }
 }
 

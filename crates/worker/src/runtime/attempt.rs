@@ -61,29 +61,12 @@ pub(super) async fn run(
             failure.error.message
         );
     }
-    let fence = state.lease().map(|lease| lease.fence).unwrap_or_default();
-    Attempt {
-        tenant_id: state.tenant_id,
-        job_id: state.job_id,
-        job_type: state.job_type,
-        fence,
-        attempt: state.attempts,
-        outcome,
-        effects,
-    }
+    Attempt { leased: state, outcome, effects }
 }
 
 /// A job that was leased and not started before the worker stopped.
 pub(super) fn not_started(leased: LeasedJob) -> Attempt {
-    Attempt {
-        tenant_id: leased.job.tenant_id,
-        job_id: leased.job.job_id,
-        fence: leased.job.lease().map(|lease| lease.fence).unwrap_or_default(),
-        attempt: leased.job.attempts,
-        job_type: leased.job.job_type,
-        outcome: Outcome::Released,
-        effects: Effects::none(),
-    }
+    Attempt { leased: leased.job, outcome: Outcome::Released, effects: Effects::none() }
 }
 
 async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context, abandon: &CancellationToken) -> Ended {

@@ -80,25 +80,25 @@ fn done(shared: &Shared, attempt: &Attempt, settled: Settled) {
         Settled::Refused => {
             shared.counts.refused();
             tracing::warn!(
-                job.id = %attempt.job_id,
-                job.r#type = attempt.job_type,
-                job.attempt = attempt.attempt,
+                job.id = %attempt.leased.job_id,
+                job.r#type = attempt.leased.job_type,
+                job.attempt = attempt.leased.attempts,
                 "completion refused: the lease was lost"
             );
         }
     }
-    shared.let_go(attempt.job_id, attempt.fence, !matches!(attempt.outcome, Outcome::Released));
+    shared.let_go(attempt.leased.job_id, attempt.fence(), !matches!(attempt.outcome, Outcome::Released));
 }
 
 /// The database answers and says no, for this attempt alone. Its lease will end and it will be tried
 /// again; nothing of it was written.
 fn given_up(shared: &Shared, attempt: &Attempt, error: &EngineError) {
     tracing::error!(
-        job.id = %attempt.job_id,
-        job.r#type = attempt.job_type,
-        job.attempt = attempt.attempt,
+        job.id = %attempt.leased.job_id,
+        job.r#type = attempt.leased.job_type,
+        job.attempt = attempt.leased.attempts,
         code = error.code(),
         "the outcome could not be recorded: {error}"
     );
-    shared.let_go(attempt.job_id, attempt.fence, false);
+    shared.let_go(attempt.leased.job_id, attempt.fence(), false);
 }

@@ -208,15 +208,7 @@ pub fn lane(tenant_id: TenantId, queue: &str, room: usize) -> LaneRoom {
 }
 
 pub fn ended(leased: &LeasedJob, outcome: Outcome, effects: Effects) -> Attempt {
-    Attempt {
-        tenant_id: leased.job.tenant_id,
-        job_id: leased.job.job_id,
-        job_type: leased.job.job_type.clone(),
-        fence: leased.job.lease().expect("a lease").fence,
-        attempt: leased.job.attempts,
-        outcome,
-        effects,
-    }
+    Attempt { leased: leased.job.clone(), outcome, effects }
 }
 
 pub fn succeeded(leased: &LeasedJob, effects: Effects) -> Attempt {

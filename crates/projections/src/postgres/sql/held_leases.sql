@@ -4,7 +4,8 @@
 SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now,
     q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
     q.max_attempts, q.attempts, q.priority, q.progress_percent, q.running, q.cancel_requested, q.job_type, q.queue,
-    q.head_hash, q.worker_id, q.error_code, q.error_message
+    COALESCE(q.head_hash, (SELECT e.event_hash FROM events e WHERE e.stream_id = q.job_id AND e.version = q.version)),
+    q.worker_id, q.error_code, q.error_message
 FROM job_queue q
 WHERE q.job_id = ANY($2::uuid[])
 ORDER BY q.job_id
