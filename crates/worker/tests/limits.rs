@@ -108,6 +108,7 @@ bpc_testkit::on_both_databases! {
         for _ in 0..20 {
             scene.enqueue(Act::Nothing).await;
         }
+        scene.advance(Duration::from_millis(1));
         let other = scene.enqueue_job(second(Act::Nothing)).await;
         assert_eq!(scene.lease("w", 5).await.len(), 2);
         let leased = scene.lease("w", 5).await;

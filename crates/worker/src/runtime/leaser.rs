@@ -67,24 +67,22 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         let now = Instant::now();
         let has_looked =
             now >= lanes.look_at() || (options.until_idle && is_empty_handed && lanes.is_empty());
+        let mut is_quiet = false;
         if has_looked {
-            let mut tx = self.shared.engine.store.begin_read().await?;
-            lanes.looked(
-                waiting_lanes(&mut tx.conn(), &self.shared.engine.store.clock).await?,
-                now,
-                &options,
-            );
+            let store = &self.shared.engine.store;
+            let mut tx = store.begin_read().await?;
+            lanes.looked(waiting_lanes(&mut tx.conn(), &store.clock).await?, now, &options);
+            // At the same moment: a job taken back between two looks would be seen by neither.
+            is_quiet = options.until_idle
+                && is_empty_handed
+                && !is_any_running(&mut tx.conn(), |lane| options.is_mine(lane)).await?;
         }
         let room = self.shared.room();
         if !lanes.is_empty() && room.is_worth_a_lease && self.lease(lanes, room.jobs).await? {
             return Ok(Turn::GoOn);
         }
-        if options.until_idle
-            && has_looked
-            && is_empty_handed
-            && lanes.is_empty()
-            && !self.is_work_elsewhere().await?
-        {
+        // Once more, for what others leased since.
+        if is_quiet && lanes.is_empty() && !self.is_work_elsewhere().await? {
             return Ok(Turn::Idle);
         }
         self.wait(lanes).await;

@@ -8,8 +8,9 @@ use bpc_core::job::{STREAM_TYPE, fold_stream};
 use bpc_core::{Envelope, EventRecord, Status, StreamId, Version};
 use bpc_eventstore::{StoredEvent, portable};
 use bpc_projections::{JobWrites, Projection, write_jobs};
-use bpc_testkit::TestDatabase;
+use bpc_testkit::{DatabaseKind, TestDatabase};
 use bpc_worker::{JobId, Store};
+use futures_util::StreamExt;
 
 use crate::common::{ACTOR, Act, Ledger, Scene, TTL, job, ledger_of, second, succeeded};
 
@@ -183,12 +184,16 @@ bpc_testkit::on_both_databases! {
         let scene = Scene::still(&db).await;
         let told = Told::by(&scene).await;
         assert!(told.log.len() > 30, "{} events", told.log.len());
-        for length in 1..=told.log.len() {
-            let fresh = match db.kind() {
-                bpc_testkit::DatabaseKind::Postgres => TestDatabase::postgres().await,
-                bpc_testkit::DatabaseKind::Sqlite => TestDatabase::sqlite(),
+        let (told, kind) = (&told, db.kind());
+        // A few at a time: most of it is waiting for disks.
+        let lengths = futures_util::stream::iter(1..=told.log.len());
+        let resume = |length| async move {
+            let fresh = match kind {
+                DatabaseKind::Postgres => TestDatabase::postgres().await,
+                DatabaseKind::Sqlite => TestDatabase::sqlite(),
             };
-            resume(&fresh, &told, length).await;
-        }
+            resume(&fresh, told, length).await;
+        };
+        lengths.for_each_concurrent(4, resume).await;
     }
 }
