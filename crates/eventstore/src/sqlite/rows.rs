@@ -30,7 +30,8 @@ pub async fn execute_rows<T>(
     execute_rows_behind(conn, sql, as_it_is, items, bind).await
 }
 
-/// The same with parameters `?1`, `?2` .. before the row, bound by `lead`.
+/// The same with parameters before the row, bound by `lead`. They are anonymous too: the driver counts
+/// numbered ones apart.
 pub async fn execute_rows_behind<T>(
     conn: &mut SqliteConnection,
     sql: &'static str,
@@ -55,7 +56,8 @@ pub async fn fetch_rows<T>(
     fetch_rows_behind(conn, sql, as_it_is, items, bind).await
 }
 
-/// The same with parameters `?1`, `?2` .. before the row, bound by `lead`.
+/// The same with parameters before the row, bound by `lead`. They are anonymous too: the driver counts
+/// numbered ones apart.
 pub async fn fetch_rows_behind<T>(
     conn: &mut SqliteConnection,
     sql: &'static str,

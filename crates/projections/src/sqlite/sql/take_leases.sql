@@ -2,6 +2,6 @@
 -- so a successful attempt reads nothing. Jobs that are not answered are looked at one by one. The row
 -- of ids is repeated once per job.
 DELETE FROM job_queue
-WHERE running AND version = fence AND worker_id = ?1 AND NOT cancel_requested AND lease_expires_at > ?2
+WHERE running AND version = fence AND worker_id = ? AND NOT cancel_requested AND lease_expires_at > ?
     AND job_id IN (VALUES (?))
 RETURNING job_id, fence
