@@ -1,5 +1,5 @@
 //! The drill pack: built-in job types to rehearse and measure with, and a view of what they emit.
-//! Imports everything below `worker`; no other pack knows it.
+//! Imports `core`, `eventstore`, `projections` and `worker`; no other pack knows it.
 
 mod chain;
 mod check;
