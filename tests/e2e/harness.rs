@@ -28,7 +28,7 @@ pub fn initialised(db: &TestDatabase) -> Bpc {
 pub fn impatient(db: &TestDatabase, lease_seconds: u32) -> Bpc {
     bpc(db)
         .env("BPC_JOBS_LEASE_SECONDS", lease_seconds.to_string())
-        .env("BPC_JOBS_LEASE_RENEW_SECONDS", (lease_seconds / 2).max(1).to_string())
+        .env("BPC_JOBS_LEASE_RENEW_SECONDS", lease_seconds.div_ceil(2).max(1).to_string())
         .env("BPC_JOBS_POLL_INTERVAL_MS", "200")
 }
 
@@ -80,7 +80,7 @@ pub fn workers(bpc: &Bpc, number: usize) -> Vec<Running> {
     (0..number).map(|_| bpc.spawn(["worker", "--until-idle", "--json"])).collect()
 }
 
-/// Wait for workers to end well, and add up one number of their reports.
+/// Wait for processes to end well.
 #[track_caller]
 pub fn finish(workers: Vec<Running>, timeout: Duration) -> Vec<Output> {
     workers.into_iter().map(|mut worker| worker.wait(timeout).expect_success()).collect()

@@ -31,7 +31,6 @@ macro_rules! on {
 #[derive(Clone, Debug)]
 pub struct Event {
     pub stream: String,
-    pub version: i64,
     pub event_type: String,
     pub actor: String,
     pub payload: Value,
@@ -40,6 +39,15 @@ pub struct Event {
 impl Log {
     /// Connects; the database must be there.
     pub async fn open(db: &TestDatabase) -> Self {
+        Self::connect(db, Duration::from_secs(30)).await
+    }
+
+    /// The same, but it does not wait for an SQLite file that somebody else holds.
+    pub async fn impatient(db: &TestDatabase) -> Self {
+        Self::connect(db, Duration::ZERO).await
+    }
+
+    async fn connect(db: &TestDatabase, busy_timeout: Duration) -> Self {
         match db.kind() {
             DatabaseKind::Postgres => {
                 let pool = PgPoolOptions::new().max_connections(1).connect(db.url()).await;
@@ -47,7 +55,7 @@ impl Log {
             }
             DatabaseKind::Sqlite => {
                 let options = SqliteConnectOptions::from_str(db.url()).expect("a URL");
-                let options = options.busy_timeout(Duration::from_secs(30));
+                let options = options.busy_timeout(busy_timeout);
                 let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
                 Log::Sqlite(pool.expect("the SQLite file opens"))
             }
@@ -148,7 +156,6 @@ impl Event {
         let field = |name: &str| envelope[name].as_str().unwrap_or_default().to_owned();
         Event {
             stream: field("stream_id"),
-            version: envelope["version"].as_i64().expect("a version"),
             event_type: field("event_type"),
             actor: field("actor"),
             payload: envelope["payload"].clone(),

@@ -50,6 +50,8 @@ async fn workers_outlive_connections_that_are_cut_at_random() {
     let bpc = loaded(&db);
     let mut workers = started(&bpc);
     let log = Log::open(&db).await;
+    // A worker that cannot even start says so and ends; one that works goes on.
+    eventually(PATIENCE, || async { workers.iter().all(|it| it.stderr().contains("worker starts")) }).await;
     let cut = "SELECT count(pg_terminate_backend(pid)) FROM (
         SELECT pid FROM pg_stat_activity
         WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1) AS one";

@@ -9,7 +9,7 @@ use crate::log::{Event, Log};
 on_both_databases! {
     async fn a_frozen_worker_that_comes_back_cannot_change_what_its_successor_did(db) {
         initialised(&db);
-        let (log, job, mut zombie) = frozen(&db, r#"{"ms":900}"#).await;
+        let (log, job, mut zombie) = frozen(&db, r#"{"ms":1500}"#).await;
         let mut successor = impatient(&db, 3).env("BPC_WORKER_ID", "successor").spawn(["worker"]);
         eventually(PATIENCE, || async { has(&log.job(&job).await, "SUCCEEDED", "successor") }).await;
         let bpc = impatient(&db, 3);
@@ -23,7 +23,9 @@ on_both_databases! {
         }
         let expected =
             ["ENQUEUED", "LEASED", "LEASE_EXPIRED", "LEASED", "SUCCEEDED", "STALE_COMPLETION_REFUSED"];
-        assert_eq!(log.types(&job).await, expected);
+        let mut types = log.types(&job).await;
+        types.retain(|it| it != "PROGRESSED" && it != "RENEWED");
+        assert_eq!(types, expected);
         for worker in [&mut zombie, &mut successor] {
             worker.signal(Signal::Term);
             worker.wait(PATIENCE).expect_success();
@@ -58,9 +60,31 @@ async fn frozen(db: &TestDatabase, payload: &str) -> (Log, String, Running) {
     let log = Log::open(db).await;
     let mut zombie = bpc.spawn(["worker"]);
     eventually(PATIENCE, || async { has(&log.job(&job).await, "LEASED", "zombie") }).await;
-    // It writes next when the sleep is over or the lease is renewed, so it holds no lock now.
     zombie.signal(Signal::Stop);
+    // One that froze with the file or a row locked would keep everybody waiting. That is another story.
+    while !is_unlocked(db, &log).await {
+        zombie.signal(Signal::Cont);
+        tokio::task::yield_now().await;
+        zombie.signal(Signal::Stop);
+    }
+    assert!(!has(&log.job(&job).await, "SUCCEEDED", "zombie"), "it froze in time");
     (log, job, zombie)
+}
+
+/// Is nobody in the middle of a transaction that writes?
+async fn is_unlocked(db: &TestDatabase, log: &Log) -> bool {
+    match log {
+        Log::Postgres(_) => {
+            let idle = "SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+            log.number(idle).await == 0
+        }
+        Log::Sqlite(_) => {
+            let other = Log::impatient(db).await;
+            let is_free = other.try_execute("BEGIN IMMEDIATE").await.is_ok();
+            is_free && other.try_execute("ROLLBACK").await.is_ok()
+        }
+    }
 }
 
 fn has(events: &[Event], event_type: &str, worker: &str) -> bool {
