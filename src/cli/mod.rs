@@ -70,7 +70,7 @@ Example:
   bpc init --database sqlite://orders.db")]
     Init,
     /// Add or list tenants
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  bpc tenant add acme --name \"Acme Batteries\"")]
     Tenant(TenantCommand),
     /// Run jobs until told to stop
     #[command(after_help = "\
@@ -87,7 +87,7 @@ Example:
     /// Enqueue a job, or many
     Enqueue(EnqueueArgs),
     /// List, show and command jobs
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  bpc jobs list --status DEAD_LETTER")]
     Jobs(JobsCommand),
     /// Check the whole log
     #[command(after_help = "\

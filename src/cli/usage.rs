@@ -97,12 +97,9 @@ mod tests {
 
     fn check_examples(command: &clap::Command) {
         for command in command.get_subcommands() {
-            if command.has_subcommands() {
-                check_examples(command);
-            } else {
-                let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-                assert!(help.contains("bpc "), "{} has no example", command.get_name());
-            }
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("bpc "), "{} has no example", command.get_name());
+            check_examples(command);
         }
     }
 }

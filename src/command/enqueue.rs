@@ -1,8 +1,9 @@
 //! `bpc enqueue`: ask for jobs, and get a receipt for each.
 
 use std::io::Read;
+use std::time::Duration;
 
-use bpc_worker::{Due, Engine, EngineError, Enqueue, Enqueued, TenantId};
+use bpc_worker::{Due, Engine, EngineError, Enqueue, Enqueued, TenantId, Trigger};
 use serde::Serialize;
 
 use crate::call::Call;
@@ -13,6 +14,8 @@ use crate::{packs, progress};
 
 /// Jobs per transaction: beyond this a larger one gains little and holds the writer for longer.
 const BATCH: usize = 1000;
+/// How long a broker may keep the program from ending. The job is durable by then, and polling finds it.
+const TRIGGER_MAX: Duration = Duration::from_secs(3);
 
 pub async fn run(call: &Call<'_>, args: EnqueueArgs) -> Result<Exit, Failure> {
     if args.count > 1 && args.key.is_some() {
@@ -24,12 +27,21 @@ pub async fn run(call: &Call<'_>, args: EnqueueArgs) -> Result<Exit, Failure> {
     let job = request(args)?;
     let store = call.open_or_create().await?;
     let tenant = call.tenant(&store).await?.tenant_id;
-    let engine = call.engine(&store);
+    let trigger = call.settings.rabbit.clone().map(Trigger::start);
+    let mut engine = call.engine(&store);
+    if let Some(trigger) = &trigger {
+        engine = engine.with_trigger(trigger.clone());
+    }
     if number == 1 {
         let enqueued = engine.enqueue(tenant, &call.actor, job).await?;
         print(call.output, &enqueued);
     } else {
         many(call, &engine, tenant, job, number).await?;
+    }
+    if let Some(trigger) = trigger
+        && tokio::time::timeout(TRIGGER_MAX, trigger.flush()).await.is_err()
+    {
+        tracing::warn!("the RabbitMQ trigger was not sent within {TRIGGER_MAX:?}, workers will poll");
     }
     Ok(Exit::Done)
 }

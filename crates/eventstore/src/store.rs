@@ -70,7 +70,7 @@ impl Store {
     /// `SQLITE_BUSY`.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         let inner = match &self.database {
-            Database::Postgres(pool) => TxInner::Postgres(pool.begin().await?),
+            Database::Postgres(pool) => TxInner::Postgres(pool.begin_with(postgres::BEGIN).await?),
             Database::Sqlite(pools) => {
                 let start = Instant::now();
                 loop {

@@ -20,6 +20,11 @@ const SESSION: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqs
     SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; \
     SET application_name = 'bpc'";
 
+/// How a transaction that writes begins. Whoever freezes or loses power in the middle of one keeps its
+/// rows locked until the server gives up on the connection, and locked rows are passed over, expired
+/// lease or not: so the server gives up after the time of a usual lease, not after hours.
+pub(crate) const BEGIN: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '60s'";
+
 /// The time by the server's clock, as microseconds.
 pub const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
@@ -85,8 +90,8 @@ pub(crate) fn classify(code: &str, error: sqlx::Error) -> StoreError {
     match code {
         // Serialization failure, deadlock: nothing was written, try again.
         "40001" | "40P01" => StoreError::Conflict(error),
-        // Connection exceptions, shutdown, crash, starting up, too many connections.
-        "57P01" | "57P02" | "57P03" | "57014" | "53300" => StoreError::Unavailable(error),
+        // Connection exceptions, shutdown, crash, starting up, too many connections, idle for too long.
+        "57P01" | "57P02" | "57P03" | "57014" | "53300" | "25P03" => StoreError::Unavailable(error),
         code if code.starts_with("08") => StoreError::Unavailable(error),
         "42P01" => StoreError::NotInitialised,
         _ => StoreError::Database(error),

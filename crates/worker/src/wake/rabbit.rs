@@ -3,7 +3,8 @@
 
 use futures_util::StreamExt;
 use lapin::options::{
-    BasicConsumeOptions, BasicPublishOptions, ExchangeDeclareOptions, QueueBindOptions, QueueDeclareOptions,
+    BasicConsumeOptions, BasicPublishOptions, ConfirmSelectOptions, ExchangeDeclareOptions, QueueBindOptions,
+    QueueDeclareOptions,
 };
 use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Connection, ConnectionProperties, ExchangeKind};
@@ -128,7 +129,12 @@ async fn send(
 ) -> lapin::Result<(Connection, Channel)> {
     let (connection, channel) = match open {
         Some(open) => open,
-        None => connect(options).await?,
+        None => {
+            let (connection, channel) = connect(options).await?;
+            // The broker says when it has the message: only then may a program end right after.
+            channel.confirm_select(ConfirmSelectOptions::default()).await?;
+            (connection, channel)
+        }
     };
     let body = format!("{{\"job_id\":\"{job}\"}}");
     let (exchange, key) = (options.exchange.as_str().into(), options.routing_key.as_str().into());

@@ -1,0 +1,6 @@
+//! Workers that die, freeze, are brought down by a job, or are asked to stop.
+
+mod killed;
+mod poison;
+mod stop;
+mod zombie;
