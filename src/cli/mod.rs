@@ -63,7 +63,8 @@ pub enum Command {
     Demo(DemoArgs),
     /// Make the schema, the default tenant and the log's key; safe to repeat
     #[command(after_help = "\
-The private key stays in the file bpc-log.key, beside an SQLite database or in the working directory.
+The private key stays in a file: FILE.key beside an SQLite database FILE, otherwise bpc-log.key in the
+working directory.
 It is never overwritten; only the public key goes into the log.
 
 Example:

@@ -44,6 +44,17 @@ pub struct Draft {
     pub payload: CanonicalJson,
 }
 
+impl Draft {
+    /// An event of that type, saying `payload`.
+    pub fn new(
+        event_type: impl Into<Cow<'static, str>>,
+        schema: u16,
+        payload: &impl serde::Serialize,
+    ) -> Result<Self, JsonError> {
+        Ok(Draft { event_type: event_type.into(), schema, payload: canonical::to_canonical(payload)? })
+    }
+}
+
 /// All that one event says, borrowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Envelope<'a> {
@@ -208,6 +219,13 @@ impl Envelope<'_> {
         }
         if self.payload.first() != Some(&b'{') {
             return Err(EnvelopeError::PayloadNotObject);
+        }
+        // Both count from one.
+        if self.schema == 0 {
+            return Err(EnvelopeError::Shape("schema"));
+        }
+        if self.version == Version::NONE {
+            return Err(EnvelopeError::Shape("version"));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use bpc_worker::{Context, Effects, Enqueue, Handler, HandlerError, Job};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{unwritable, within};
+use crate::check::within;
 use crate::drill::Drill;
 
 pub(crate) const DRILL: Drill = Drill {
@@ -41,7 +41,8 @@ impl Handler for Chain {
         }
         // The key comes from this job, not from the depth: however often an attempt runs, a job has
         // one successor, and two chains never share any.
-        let next = Enqueue::new(Self::TYPE, &Payload { depth: depth - 1 }).map_err(unwritable)?;
-        Ok(Effects::none().enqueue(next.key(format!("after:{}", job.id))))
+        let next = Enqueue::new(Self::TYPE, &Payload { depth: depth - 1 })?;
+        let next = next.key(format!("after:{}", job.id)).queue(&*job.queue).priority(job.priority);
+        Ok(Effects::none().enqueue(next))
     }
 }

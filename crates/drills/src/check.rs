@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use bpc_core::canonical::JsonError;
 use bpc_worker::HandlerError;
 
 /// The payload decodes, and asks for something that is not to be had.
@@ -17,11 +16,6 @@ pub(crate) fn within(field: &str, value: u64, allowed: RangeInclusive<u64>) -> R
     }
     let (least, most) = allowed.into_inner();
     Err(invalid(format!("{field} is {value}: it can be {least} to {most}")))
-}
-
-/// What the handler wants recorded breaks a rule of canonical JSON.
-pub(crate) fn unwritable(error: JsonError) -> HandlerError {
-    HandlerError::permanent(error.kind.code(), error.to_string())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use bpc_worker::{Context, Effects, Handler, HandlerError, Job, StreamId};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{unwritable, within};
+use crate::check::within;
 use crate::drill::Drill;
 use crate::emitted::{Emitted, STREAM_TYPE};
 
@@ -51,10 +51,9 @@ impl Handler for Emit {
         let before = u64::from(version.0);
         let numbers = before + 1..=before + events;
         let drafts = numbers.map(|number| Emitted { number, job_id: job.id }.draft());
-        let drafts = drafts.collect::<Result<_, _>>().map_err(unwritable)?;
-        Effects::none()
+        let drafts = drafts.collect::<Result<_, _>>()?;
+        Ok(Effects::none()
             .emit(job.tenant_id, STREAM_TYPE, stream_id, version, drafts)
-            .result(&Written { events, last_number: before + events })
-            .map_err(unwritable)
+            .result(&Written { events, last_number: before + events })?)
     }
 }

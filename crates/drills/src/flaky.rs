@@ -3,7 +3,6 @@
 use bpc_worker::{Context, Effects, Handler, HandlerError, Job};
 use serde::{Deserialize, Serialize};
 
-use crate::check::unwritable;
 use crate::drill::Drill;
 
 pub(crate) const DRILL: Drill = Drill {
@@ -44,6 +43,6 @@ impl Handler for Flaky {
             let message = format!("attempt {} of {fail_times} that were asked to fail", job.attempt);
             return Err(HandlerError::retryable("DRILL_FLAKY_FAILURE", message));
         }
-        Effects::none().result(&Recovered { attempt: job.attempt }).map_err(unwritable)
+        Ok(Effects::none().result(&Recovered { attempt: job.attempt })?)
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bpc_worker::{Context, Effects, Handler, HandlerError, Job, Stopping};
 use serde::{Deserialize, Serialize};
 
-use crate::check::{unwritable, within};
+use crate::check::within;
 use crate::drill::Drill;
 
 pub(crate) const DRILL: Drill = Drill {
@@ -50,7 +50,7 @@ impl Handler for Sleep {
             () = sleep(Duration::from_millis(ms), cx) => {}
             reason = woken(cx) => return Err(reason),
         }
-        Effects::none().result(&Slept { slept_ms: ms }).map_err(unwritable)
+        Ok(Effects::none().result(&Slept { slept_ms: ms })?)
     }
 }
 

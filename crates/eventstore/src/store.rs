@@ -61,6 +61,16 @@ impl Store {
         Ok(Store { database, clock: options.clock, fault: Fault::default() })
     }
 
+    /// The same log through a connection of one's own, where that helps: PostgreSQL. On SQLite all writers
+    /// of a process share one.
+    pub fn dedicated(&self) -> Store {
+        let database = match &self.database {
+            Database::Postgres(pool) => Database::Postgres(postgres::dedicated(pool)),
+            sqlite => sqlite.clone(),
+        };
+        Store { database, ..self.clone() }
+    }
+
     /// Create or update the schema. Safe to call from many processes at once.
     pub async fn migrate(&self) -> Result<(), StoreError> {
         migrate::run(self).await

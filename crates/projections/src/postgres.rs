@@ -139,6 +139,7 @@ pub(crate) async fn leasable_jobs(
     types: &[&str],
     limit: usize,
 ) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
+    let limit = limit.min(lanes.iter().fold(0, |sum, lane| lane.room.saturating_add(sum)));
     let rows = sqlx::query(include_str!("postgres/sql/leasable_jobs.sql"))
         .bind(now.map(Timestamp::as_micros))
         .bind(column!(lanes, lane => lane.lane.tenant_id.0))

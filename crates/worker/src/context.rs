@@ -105,8 +105,12 @@ impl Context {
         }
     }
 
+    /// A reason that ends the job outweighs one that only asks it to hurry, whichever came first.
     pub(crate) fn ask_to_stop(&self, why: Stopping) {
-        self.reason.lock().expect("no panic while held").get_or_insert(why);
+        let mut reason = self.reason.lock().expect("no panic while held");
+        if matches!(*reason, None | Some(Stopping::SoftLimit | Stopping::WorkerStops)) {
+            *reason = Some(why);
+        }
         self.stop.cancel();
     }
 }

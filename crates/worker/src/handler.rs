@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::pin::Pin;
 use std::time::Duration;
 
+use bpc_core::canonical::JsonError;
 use bpc_core::job::ErrorInfo;
 use bpc_core::{JobId, TenantId, Timestamp};
 use bpc_eventstore::StoreError;
@@ -45,6 +46,10 @@ pub struct Job<P> {
     pub id: JobId,
     /// Whose it is.
     pub tenant_id: TenantId,
+    /// Queue it waited in.
+    pub queue: String,
+    /// 0 to 3, lower first.
+    pub priority: u8,
     /// Which attempt this is, from 1.
     pub attempt: u32,
     /// How many there can be.
@@ -99,6 +104,13 @@ impl HandlerError {
     }
 }
 
+/// What the handler wants recorded breaks a rule of canonical JSON; no other attempt would help.
+impl From<JsonError> for HandlerError {
+    fn from(error: JsonError) -> Self {
+        Self::permanent(error.kind.code(), error.to_string())
+    }
+}
+
 impl From<StoreError> for HandlerError {
     fn from(error: StoreError) -> Self {
         Self::failed(error.code(), error.to_string(), error.is_retryable())
@@ -124,8 +136,9 @@ impl<H: Handler> ErasedHandler for H {
                     format!("the payload of {} does not fit: {error}", H::TYPE),
                 )
             })?;
-            let Job { id, tenant_id, attempt, max_attempts, created_at, .. } = job;
-            self.handle(&Job { id, tenant_id, attempt, max_attempts, created_at, payload }, cx).await
+            let Job { id, tenant_id, queue, priority, attempt, max_attempts, created_at, .. } = job;
+            let job = Job { id, tenant_id, queue, priority, attempt, max_attempts, created_at, payload };
+            self.handle(&job, cx).await
         })
     }
 }

@@ -10,6 +10,7 @@ use ed25519_dalek::SigningKey;
 
 use crate::error::Failure;
 
+/// Of a log that is not a file here.
 const NAME: &str = "bpc-log.key";
 /// What stands before the hexadecimal seed.
 const LABEL: &str = "bpc-log-key-ed25519:";
@@ -23,10 +24,18 @@ pub struct KeyFile {
 pub struct Key(SigningKey);
 
 impl KeyFile {
-    /// Beside the database file, or in the working directory.
+    /// Beside the database file and named after it, so that two logs in one directory never share a key;
+    /// or in the working directory.
     pub fn beside(database: Option<&Path>) -> Self {
-        let directory = database.and_then(Path::parent).unwrap_or(Path::new(""));
-        KeyFile { path: directory.join(NAME) }
+        let path = database.map_or_else(
+            || PathBuf::from(NAME),
+            |file| {
+                let mut name = file.as_os_str().to_owned();
+                name.push(".key");
+                PathBuf::from(name)
+            },
+        );
+        KeyFile { path }
     }
 
     /// For messages.

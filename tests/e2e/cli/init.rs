@@ -16,7 +16,7 @@ on_both_databases! {
         assert_eq!(first["log_key"]["created"], true);
         // Beside the file, or where it is called.
         let key_file = match db.path() {
-            Some(path) => path.with_file_name("bpc-log.key"),
+            Some(path) => path.with_extension("db.key"),
             None => bpc.directory().join("bpc-log.key"),
         };
         let mode = std::fs::metadata(&key_file).unwrap().permissions().mode();
@@ -46,7 +46,7 @@ on_both_databases! {
     async fn a_file_that_is_no_key_is_never_overwritten(db) {
         let bpc = bpc(&db);
         let place = match db.kind() {
-            DatabaseKind::Sqlite => db.path().unwrap().with_file_name("bpc-log.key"),
+            DatabaseKind::Sqlite => db.path().unwrap().with_extension("db.key"),
             DatabaseKind::Postgres => bpc.directory().join("bpc-log.key"),
         };
         std::fs::write(&place, "my diary").unwrap();

@@ -2,6 +2,8 @@
 
 mod compose;
 
+use std::time::Duration;
+
 use bpc_core::{EventRecord, StreamId, Timestamp};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool};
@@ -33,19 +35,27 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<PgPool,
     let connect = connect.disable_statement_logging();
     // The pool would try until its timeout and then name only that; one plain attempt names the cause.
     PgConnection::connect_with(&connect).await.map_err(no_connection)?.close().await?;
-    let pool = PgPoolOptions::new()
-        .max_connections(options.connections_max)
-        .acquire_timeout(options.acquire_timeout)
+    let pool = pool_options(options.connections_max, options.acquire_timeout);
+    pool.connect_with(connect).await.map_err(no_connection)
+}
+
+/// A pool of one connection to the same database, for somebody who works all the time: its server process
+/// stays warm, and nobody else has to be waited for.
+pub(crate) fn dedicated(pool: &PgPool) -> PgPool {
+    let options = pool_options(1, pool.options().get_acquire_timeout());
+    options.connect_lazy_with((*pool.connect_options()).clone())
+}
+
+fn pool_options(connections_max: u32, acquire_timeout: Duration) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(connections_max)
+        .acquire_timeout(acquire_timeout)
         // A round trip saved each time. A connection that died meanwhile fails its first statement, and
         // every verb of the engine tries again.
         .test_before_acquire(false)
         .after_connect(|conn, _| {
             Box::pin(async move { conn.execute(sqlx::raw_sql(SESSION)).await.map(drop) })
         })
-        .connect_with(connect)
-        .await
-        .map_err(no_connection)?;
-    Ok(pool)
 }
 
 /// Wrong password, no such database: for a caller that is no connection, too.

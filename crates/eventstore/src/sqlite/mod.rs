@@ -30,7 +30,10 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqliteP
         .pragma("temp_store", "memory")
         // Without it REPLACE deletes events behind the back of the trigger that refuses to.
         .pragma("recursive_triggers", "on")
-        .statement_cache_capacity(256);
+        .statement_cache_capacity(256)
+        // Rows come through a channel from the driver's thread; a small one makes the two wait for each
+        // other all the time.
+        .row_buffer_size(1024);
     let writer = SqlitePoolOptions::new()
         .max_connections(1)
         .acquire_timeout(options.acquire_timeout)
@@ -42,7 +45,7 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqliteP
         .max_connections(options.connections_max)
         .acquire_timeout(options.acquire_timeout)
         // Rows cross from SQLite's thread to ours: few at a time, each side keeps waking the other.
-        .connect_lazy_with(base.pragma("query_only", "on").row_buffer_size(512));
+        .connect_lazy_with(base.pragma("query_only", "on"));
     Ok(SqlitePools { writer, readers })
 }
 

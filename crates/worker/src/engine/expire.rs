@@ -27,6 +27,7 @@ impl Engine {
         let mut source = source();
         let mut stamp = stamp("system", expired.now, None, &mut source);
         let mut writes = JobWrites::default();
+        let mut lanes = Vec::new();
         let count = expired.rows.len();
         for job in expired.rows {
             tracing::warn!(
@@ -41,10 +42,11 @@ impl Engine {
             let done = transition(tenant, id, Some(job), Command::Expire, &mut stamp)?;
             writes.change_live(done.job, done.records);
             writes.wake(lane.hint());
-            self.hints.lane(lane);
+            lanes.push(lane);
         }
         write_jobs(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
+        lanes.into_iter().for_each(|lane| self.hints.lane(lane));
         Ok(count)
     }
 }

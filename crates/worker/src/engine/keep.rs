@@ -77,7 +77,14 @@ impl Engine {
                             outcome = Kept::Held { progressed: true };
                         }
                     }
-                    Err(TransitionError::Refused(Refusal::Unchanged)) => {}
+                    // Too early is worth another try; less than before never will be.
+                    Err(TransitionError::Refused(Refusal::Unchanged)) => {
+                        let last = job.lease().and_then(|lease| lease.progress);
+                        let said = keep.progress.as_ref().map_or(0, |(percent, ..)| *percent);
+                        if last.is_some_and(|last| said < last.percent) {
+                            outcome = Kept::Held { progressed: true };
+                        }
+                    }
                     Err(TransitionError::Refused(Refusal::LeaseLost)) => outcome = Kept::Lost,
                     Err(error) => return Err(error.into()),
                 }

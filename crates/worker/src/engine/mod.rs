@@ -49,6 +49,11 @@ impl Engine {
         Engine { store, registry: Arc::new(registry), hints: Hints::default(), trigger: None }
     }
 
+    /// The same engine on a database connection of its own.
+    pub(crate) fn dedicated(&self) -> Self {
+        Engine { store: self.store.dedicated(), ..self.clone() }
+    }
+
     /// Also tell workers through a message broker when a job is enqueued.
     #[must_use]
     pub fn with_trigger(mut self, trigger: Trigger) -> Self {

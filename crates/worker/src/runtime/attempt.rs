@@ -37,6 +37,8 @@ pub(super) async fn run(
     let job = Job {
         id: state.job_id,
         tenant_id: state.tenant_id,
+        queue: state.queue.clone(),
+        priority: state.priority,
         attempt: state.attempts,
         max_attempts: state.max_attempts,
         created_at: state.created_at,

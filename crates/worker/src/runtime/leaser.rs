@@ -93,7 +93,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         let options = &self.shared.options;
         let plan: Vec<LaneRoom> = lanes.plan(room);
         let asked_at = Instant::now();
-        let leased = self.shared.engine.lease(&options.worker_id, &plan, room, options.lease_ttl).await?;
+        let leased = self.shared.leasing.lease(&options.worker_id, &plan, room, options.lease_ttl).await?;
         let elapsed_ms = asked_at.elapsed().as_millis();
         tracing::debug!(worker.id = options.worker_id, jobs = leased.len(), room, elapsed_ms, "leased");
         let is_any = !leased.is_empty();

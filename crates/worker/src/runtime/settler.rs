@@ -42,7 +42,7 @@ async fn settle(shared: &Shared, batch: &[Attempt]) {
     let mut backoff = Backoff::default();
     let mut conflicts = 0;
     loop {
-        match shared.engine.settle(&shared.options.worker_id, batch).await {
+        match shared.settling.settle(&shared.options.worker_id, batch).await {
             Ok(settled) => {
                 if !backoff.is_first() {
                     tracing::info!(jobs = batch.len(), "the database is back, settled");

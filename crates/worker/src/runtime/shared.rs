@@ -17,6 +17,9 @@ use super::{WorkerOptions, WorkerReport};
 /// One worker's state.
 pub(super) struct Shared {
     pub(super) engine: Engine,
+    /// The leaser's and the settler's own: each has one transaction after the other.
+    pub(super) leasing: Engine,
+    pub(super) settling: Engine,
     pub(super) options: Arc<WorkerOptions>,
     pub(super) held: HeldJobs,
     /// A job was let go of, so there may be room for others.
@@ -28,6 +31,8 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(engine: Engine, options: Arc<WorkerOptions>) -> Self {
         Shared {
+            leasing: engine.dedicated(),
+            settling: engine.dedicated(),
             engine,
             options,
             held: HeldJobs::default(),

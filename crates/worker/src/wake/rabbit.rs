@@ -1,6 +1,8 @@
 //! The RabbitMQ trigger, both ends: whoever enqueues publishes, workers listen. Without a broker
 //! everything goes on by polling.
 
+use std::time::Duration;
+
 use futures_util::StreamExt;
 use lapin::options::{
     BasicConsumeOptions, BasicPublishOptions, ConfirmSelectOptions, ExchangeDeclareOptions, QueueBindOptions,
@@ -16,6 +18,8 @@ use bpc_core::JobId;
 use crate::backoff::Backoff;
 
 use super::{Hint, Hints, RabbitOptions};
+
+const CONNECT_MAX: Duration = Duration::from_secs(10);
 
 /// Pass triggers on until `stop`.
 pub(crate) async fn consume(options: RabbitOptions, hints: Hints, stop: CancellationToken) {
@@ -60,7 +64,10 @@ async fn session(options: &RabbitOptions, hints: &Hints, backoff: &mut Backoff) 
 }
 
 async fn connect(options: &RabbitOptions) -> lapin::Result<(Connection, Channel)> {
-    let connection = Connection::connect(&options.url, ConnectionProperties::default()).await?;
+    let connect = Connection::connect(&options.url, ConnectionProperties::default());
+    // The client itself would wait for ever for a broker that takes the connection and says nothing.
+    let late = |_| std::io::Error::from(std::io::ErrorKind::TimedOut);
+    let connection = tokio::time::timeout(CONNECT_MAX, connect).await.map_err(late)??;
     let channel = connection.create_channel().await?;
     let durable = ExchangeDeclareOptions { durable: true, ..ExchangeDeclareOptions::default() };
     let exchange = options.exchange.as_str().into();

@@ -4,7 +4,8 @@
 -- A lane is read one priority at a time, so that jobs due in the future are never walked over. How
 -- many of each lane belong to the first $5 of all is found without locks; then just so many are
 -- locked, each worker skipping what others hold. Locking more than are wanted would write to the
--- rows of jobs that stay where they are.
+-- rows of jobs that stay where they are. A single lane needs no counting: its rows come in order, and
+-- the last LIMIT stops the locking (a fifth of the time of a lease was spent on that count).
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
 ), wanted AS MATERIALIZED (
@@ -25,7 +26,12 @@ WITH clock AS MATERIALIZED (
         ) AS due
         ORDER BY due.priority, due.scheduled_at LIMIT $5
     ) AS first
+    WHERE cardinality($2::uuid[]) > 1
     GROUP BY tenant_id, queue, priority
+    UNION ALL
+    SELECT ($2::uuid[])[1], ($3::text[])[1], level.priority, LEAST(($4::int4[])[1], $5)
+    FROM generate_series(0, 3) AS level(priority)
+    WHERE cardinality($2::uuid[]) = 1
 )
 SELECT clock.now, (SELECT e.event_bytes FROM events e WHERE e.stream_id = q.job_id AND e.version = 1),
     q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
@@ -39,3 +45,4 @@ LATERAL (
     ORDER BY q.scheduled_at LIMIT wanted.jobs
     FOR UPDATE SKIP LOCKED
 ) AS q
+LIMIT $5
