@@ -15,7 +15,7 @@ use crate::{postgres, sqlite};
 /// A job that may be leased, and the event that made it, which holds its payload.
 #[derive(Clone, Debug)]
 pub struct Leasable {
-    /// Its state.
+    /// Its state, but for why its last attempt failed, which a lease forgets.
     pub job: Job,
     /// Bytes of its ENQUEUED event.
     pub enqueued_bytes: Vec<u8>,
@@ -71,9 +71,9 @@ pub async fn held_leases(
     Ok(Taken { now, rows: rows.into_iter().map(job_of).collect::<Result<_, _>>()? })
 }
 
-/// Take the rows of those of these jobs whose attempt this worker still holds, unmoved since it was
-/// leased, out of the queue view. Answers with their fences.
-pub async fn take_leases(
+/// Of these jobs, move those whose attempt this worker still holds, unmoved since it was leased, to the
+/// finished ones as succeeded. Answers with their fences.
+pub async fn finish_leases(
     conn: &mut Conn<'_>,
     clock: &Clock,
     worker_id: &str,
@@ -81,18 +81,18 @@ pub async fn take_leases(
 ) -> Result<Taken<(JobId, Version)>, StoreError> {
     match conn {
         Conn::Postgres(conn) => {
-            let (now, rows) = postgres::take_leases(conn, clock.fixed(), worker_id, jobs).await?;
+            let (now, rows) = postgres::finish_leases(conn, clock.fixed(), worker_id, jobs).await?;
             Ok(Taken { now, rows })
         }
         Conn::Sqlite(conn) => {
             let now = clock.host();
-            Ok(Taken { now, rows: sqlite::take_leases(conn, now, worker_id, jobs).await? })
+            Ok(Taken { now, rows: sqlite::finish_leases(conn, now, worker_id, jobs).await? })
         }
     }
 }
 
 /// The state of a row that came with its head.
-pub(crate) fn job_of(row: QueueRow) -> Result<Job, StoreError> {
+fn job_of(row: QueueRow) -> Result<Job, StoreError> {
     let hash = row.head_hash.ok_or_else(|| StoreError::Damaged(format!("head of job {}", row.job_id)))?;
     Ok(row.into_job(hash))
 }

@@ -14,7 +14,7 @@ mod write;
 pub use domain::{Projection, ViewTable};
 pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{
-    Leasable, Taken, cancel_requests, expired_leases, held_leases, leasable_jobs, take_leases,
+    Leasable, Taken, cancel_requests, expired_leases, finish_leases, held_leases, leasable_jobs,
 };
 pub use list::{
     JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,

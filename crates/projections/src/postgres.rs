@@ -10,9 +10,9 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
-use crate::columns::queue_row_of_postgres;
+use crate::columns::{queue_row_of_postgres, waiting_job_of_postgres};
 use crate::lanes::LaneRoom;
-use crate::leasing::{Leasable, job_of};
+use crate::leasing::Leasable;
 use crate::write::JobWrites;
 
 /// One column of many rows.
@@ -150,10 +150,9 @@ pub(crate) async fn leasable_jobs(
         .fetch_all(conn)
         .await?;
     let now = first_now(&rows)?;
-    let leasable = |row: &PgRow| {
-        Ok(Leasable { enqueued_bytes: row.try_get(1)?, job: job_of(queue_row_of_postgres(row, 2)?)? })
-    };
-    Ok((now, rows.iter().map(leasable).collect::<Result<_, StoreError>>()?))
+    let leasable =
+        |row: &PgRow| Ok(Leasable { enqueued_bytes: row.try_get(1)?, job: waiting_job_of_postgres(row, 2)? });
+    Ok((now, rows.iter().map(leasable).collect::<Result<_, sqlx::Error>>()?))
 }
 
 pub(crate) async fn held_leases(
@@ -172,14 +171,14 @@ pub(crate) async fn held_leases(
     Ok((now, rows))
 }
 
-pub(crate) async fn take_leases(
+pub(crate) async fn finish_leases(
     conn: &mut PgConnection,
     now: Option<Timestamp>,
     worker_id: &str,
     jobs: &[JobId],
 ) -> Result<(Timestamp, Vec<(JobId, Version)>), StoreError> {
     let rows: Vec<(i64, Option<Uuid>, Option<i32>)> =
-        sqlx::query_as(include_str!("postgres/sql/take_leases.sql"))
+        sqlx::query_as(include_str!("postgres/sql/finish_leases.sql"))
             .bind(now.map(Timestamp::as_micros))
             .bind(column!(jobs, id => id.0))
             .bind(worker_id)

@@ -9,9 +9,9 @@ use bpc_eventstore::sqlite::{
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::columns::queue_row_of_sqlite;
+use crate::columns::{queue_row_of_sqlite, waiting_job_of_sqlite};
 use crate::lanes::LaneRoom;
-use crate::leasing::{Leasable, job_of};
+use crate::leasing::Leasable;
 use crate::write::JobWrites;
 
 /// Write all of it, inside the transaction that `conn` is in.
@@ -152,10 +152,7 @@ pub(crate) async fn leasable_jobs(
             .fetch_all(&mut *conn)
             .await?;
         for row in &rows {
-            found.push(Leasable {
-                enqueued_bytes: row.try_get(1)?,
-                job: job_of(queue_row_of_sqlite(row, 2)?)?,
-            });
+            found.push(Leasable { enqueued_bytes: row.try_get(1)?, job: waiting_job_of_sqlite(row, 2)? });
         }
     }
     Ok(found)
@@ -170,24 +167,28 @@ pub(crate) async fn held_leases(
     Ok(rows.iter().map(|row| queue_row_of_sqlite(row, 1)).collect::<Result<_, _>>()?)
 }
 
-pub(crate) async fn take_leases(
+pub(crate) async fn finish_leases(
     conn: &mut SqliteConnection,
     now: Timestamp,
     worker_id: &str,
     jobs: &[JobId],
 ) -> Result<Vec<(JobId, Version)>, StoreError> {
-    let sql = include_str!("sqlite/sql/take_leases.sql");
-    let worker_id = worker_id.to_owned();
+    let sql = include_str!("sqlite/sql/finish_leases.sql");
+    let (worker_id, micros) = (worker_id.to_owned(), now.as_micros());
     let rows = fetch_rows_behind(
         conn,
         sql,
-        |query| query.bind(worker_id.clone()).bind(now.as_micros()),
+        |query| query.bind(micros).bind(worker_id.clone()).bind(micros),
         jobs,
         |query, id| query.bind(id.0),
     )
     .await?;
-    let taken = |row: &SqliteRow| Ok((JobId(row.try_get(0)?), Version(row.try_get(1)?)));
-    rows.iter().map(taken).collect()
+    // The success comes right behind the lease, whose version is the fence.
+    let finished = |row: &SqliteRow| Ok((JobId(row.try_get(0)?), Version(row.try_get::<u32, _>(1)? - 1)));
+    let finished: Vec<(JobId, Version)> = rows.iter().map(finished).collect::<Result<_, sqlx::Error>>()?;
+    let sql = include_str!("sqlite/sql/delete_queue_rows.sql");
+    execute_rows(conn, sql, &finished, |query, (id, _)| query.bind(id.0)).await?;
+    Ok(finished)
 }
 
 pub(crate) async fn expired_leases(

@@ -59,11 +59,6 @@ impl JobWrites {
         self.lease = self.lease.take().or_else(|| job.lease().cloned());
     }
 
-    /// A job whose row was taken out of the queue to settle it.
-    pub fn change_taken(&mut self, job: Job, events: Vec<EventRecord>) {
-        self.create(job, events);
-    }
-
     /// A job that stood in the queue.
     pub fn change_live(&mut self, job: Job, events: Vec<EventRecord>) {
         self.events.extend(events);

@@ -38,6 +38,11 @@ impl Effects {
         Self::default()
     }
 
+    /// Is there nothing but "done"?
+    pub(crate) fn is_none(&self) -> bool {
+        self.appends.is_empty() && self.follow_ups.is_empty() && self.blobs.is_empty() && self.sql.is_empty()
+    }
+
     /// What the job returns, kept in its `SUCCEEDED` event.
     pub fn result(mut self, value: &impl serde::Serialize) -> Result<Self, JsonError> {
         let value = to_canonical(value)?;

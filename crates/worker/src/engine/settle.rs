@@ -10,7 +10,7 @@ use bpc_core::job::{
 };
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
 use bpc_eventstore::{Conn, StreamHead, entropy, stream_heads};
-use bpc_projections::{JobWrites, Lane, held_leases, lock_job, take_leases, write_jobs};
+use bpc_projections::{JobWrites, Lane, finish_leases, held_leases, lock_job, write_jobs};
 
 use crate::effects::Effects;
 use crate::error::EngineError;
@@ -32,6 +32,11 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// A success that nothing can turn into a failure: it brings nothing that could not be committed.
+    fn is_plain_success(&self) -> bool {
+        matches!(self.outcome, Outcome::Succeeded { result: None, .. }) && self.effects.is_none()
+    }
+
     /// Version of its `LEASED` event.
     pub fn fence(&self) -> Version {
         self.leased.lease().map(|lease| lease.fence).unwrap_or_default()
@@ -67,7 +72,7 @@ impl Engine {
             tx = self.store.begin().await?;
             held = held_jobs(self, worker_id, &mut tx.conn(), attempts, false).await?;
         }
-        let held = held.expect("nothing is taken where nothing may be");
+        let held = held.expect("nothing is finished where nothing may be");
         let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts, held).await?;
         let mut settled = Vec::with_capacity(attempts.len());
         for attempt in attempts {
@@ -104,27 +109,27 @@ type HeldJobs = (Timestamp, HashMap<JobId, (JobState, Row)>);
 pub(super) enum Row {
     /// In the queue, locked.
     Locked,
-    /// Out of the queue already.
-    Taken,
+    /// Among the finished already.
+    Finished,
 }
 
-/// Which of the attempts still hold their lease. Successful ones are taken (if `may_take`) by what their
-/// worker knows of them, which reads nothing; those whose job has moved since it was leased, and all
-/// others, are read. `None` if the row of another attempt of the same worker was taken: the transaction
-/// must not be committed.
+/// Which of the attempts still hold their lease. Plain successes are finished (if `may_finish`) by what
+/// their worker knows of them, which reads nothing; those whose job has moved since it was leased, and
+/// all others, are read. `None` if another attempt of the same worker was finished by that: the
+/// transaction must not be committed.
 async fn held_jobs(
     engine: &Engine,
     worker_id: &str,
     conn: &mut Conn<'_>,
     attempts: &[Attempt],
-    may_take: bool,
+    may_finish: bool,
 ) -> Result<Option<HeldJobs>, EngineError> {
     let clock = &engine.store.clock;
     let (succeeded, others): (Vec<&Attempt>, Vec<&Attempt>) =
-        attempts.iter().partition(|it| may_take && matches!(it.outcome, Outcome::Succeeded { .. }));
+        attempts.iter().partition(|it| may_finish && it.is_plain_success());
     let ids: Vec<JobId> = succeeded.iter().map(|attempt| attempt.leased.job_id).collect();
-    let taken = take_leases(conn, clock, worker_id, &ids).await?;
-    let fences: HashMap<JobId, Version> = taken.rows.into_iter().collect();
+    let finished = finish_leases(conn, clock, worker_id, &ids).await?;
+    let fences: HashMap<JobId, Version> = finished.rows.into_iter().collect();
     let mut held = HashMap::with_capacity(attempts.len());
     let mut unknown: Vec<(JobId, Version)> =
         others.into_iter().map(|attempt| (attempt.leased.job_id, attempt.fence())).collect();
@@ -132,7 +137,7 @@ async fn held_jobs(
         let id = attempt.leased.job_id;
         match fences.get(&id) {
             Some(fence) if *fence == attempt.fence() => {
-                held.insert(id, (attempt.leased.clone(), Row::Taken));
+                held.insert(id, (attempt.leased.clone(), Row::Finished));
             }
             Some(_) => return Ok(None),
             None => unknown.push((id, attempt.fence())),
@@ -142,7 +147,7 @@ async fn held_jobs(
         let read = held_leases(conn, clock, &unknown).await?;
         held.extend(read.rows.into_iter().map(|job| (job.job_id, (job, Row::Locked))));
     }
-    Ok(Some((taken.now, held)))
+    Ok(Some((finished.now, held)))
 }
 
 /// A batch on its way into one transaction.
@@ -241,7 +246,7 @@ impl<'e> Settling<'e> {
             self.wake(&done.job);
         }
         match row {
-            Row::Taken => self.writes.change_taken(done.job, done.records),
+            Row::Finished => self.writes.append(done.records),
             Row::Locked => self.writes.change_live(done.job, done.records),
         }
         self.writes.append(prepared.records);

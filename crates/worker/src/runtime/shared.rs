@@ -57,7 +57,7 @@ impl Shared {
         // Twice: one batch is being settled while the next is leased and run.
         let capacity = self.options.concurrency + 2 * ahead;
         let jobs = capacity.saturating_sub(self.held.len()).min(self.options.batch);
-        Room { jobs, is_worth_a_lease: jobs > 0 && jobs * 2 >= ahead }
+        Room { jobs, is_worth_a_lease: jobs > 0 && jobs >= ahead }
     }
 
     fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {

@@ -34,9 +34,8 @@ WITH clock AS MATERIALIZED (
     WHERE cardinality($2::uuid[]) = 1
 )
 SELECT clock.now, (SELECT e.event_bytes FROM events e WHERE e.stream_id = q.job_id AND e.version = 1),
-    q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
-    q.max_attempts, q.attempts, q.priority, q.progress_percent, q.running, q.cancel_requested, q.job_type, q.queue,
-    q.head_hash, q.worker_id, q.error_code, q.error_message
+    q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.version, q.max_attempts, q.attempts, q.priority, q.job_type,
+    q.queue, q.head_hash
 FROM clock, wanted,
 LATERAL (
     SELECT * FROM job_queue q

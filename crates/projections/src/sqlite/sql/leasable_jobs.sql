@@ -2,30 +2,33 @@
 -- holds their payload. The caller merges lanes: inside its transaction nobody else writes, so there
 -- is nothing to lock or skip. One priority at a time, so that jobs due in the future are never
 -- walked over.
-SELECT ?3 AS now, e.event_bytes, q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.lease_expires_at, q.progressed_at, q.version, q.fence,
-    q.max_attempts, q.attempts, q.priority, q.progress_percent, q.running, q.cancel_requested, q.job_type, q.queue,
-    q.head_hash, q.worker_id, q.error_code, q.error_message
+SELECT ?3 AS now, e.event_bytes, q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.version, q.max_attempts, q.attempts,
+    q.priority, q.job_type, q.queue, q.head_hash
 FROM (
 SELECT * FROM (
-    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 0
+    SELECT job_id, tenant_id, created_at, scheduled_at, version, max_attempts, attempts, priority, job_type, queue, head_hash
+    FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 0
         AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )
 UNION ALL
 SELECT * FROM (
-    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 1
+    SELECT job_id, tenant_id, created_at, scheduled_at, version, max_attempts, attempts, priority, job_type, queue, head_hash
+    FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 1
         AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )
 UNION ALL
 SELECT * FROM (
-    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 2
+    SELECT job_id, tenant_id, created_at, scheduled_at, version, max_attempts, attempts, priority, job_type, queue, head_hash
+    FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 2
         AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )
 UNION ALL
 SELECT * FROM (
-    SELECT * FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 3
+    SELECT job_id, tenant_id, created_at, scheduled_at, version, max_attempts, attempts, priority, job_type, queue, head_hash
+    FROM job_queue WHERE NOT running AND tenant_id = ?1 AND queue = ?2 AND priority = 3
         AND scheduled_at <= ?3 AND job_type IN (SELECT value FROM json_each(?5))
     ORDER BY scheduled_at LIMIT ?4
 )

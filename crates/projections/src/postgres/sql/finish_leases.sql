@@ -1,0 +1,18 @@
+-- Jobs of attempts that are held, unmoved since they were leased, and succeeded with nothing to commit
+-- but that: from the one view to the other by what is known of them. Nothing is read or sent but their
+-- ids; a job that is not answered is looked at by itself.
+WITH clock AS MATERIALIZED (
+    SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
+), taken AS (
+    DELETE FROM job_queue
+    WHERE job_id = ANY($2::uuid[]) AND running AND version = fence AND worker_id = $3 AND NOT cancel_requested
+        AND lease_expires_at > (SELECT now FROM clock)
+    RETURNING *
+), finished AS (
+    INSERT INTO finished_jobs (created_at, scheduled_at, finished_at, tenant_id, job_id, version, attempts, max_attempts,
+        priority, resolved, status, job_type, queue)
+    SELECT created_at, scheduled_at, (SELECT now FROM clock), tenant_id, job_id, version + 1, attempts, max_attempts,
+        priority, false, 'SUCCEEDED', job_type, queue
+    FROM taken
+)
+SELECT clock.now, taken.job_id, taken.fence FROM clock LEFT JOIN taken ON true
