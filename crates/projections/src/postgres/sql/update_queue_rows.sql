@@ -1,6 +1,6 @@
 -- Only what can change while a job lives is set. An upsert although every row is there: its way to a
 -- row is always the key, while the planner may join UPDATE .. FROM unnest() the other way round as long
--- as it believes the table to be empty, which it often was a moment ago (measured: 200 times slower).
+-- as it believes the table to be empty, which it often was a moment ago (measured: some hundred times slower).
 INSERT INTO job_queue AS q (job_id, tenant_id, created_at, scheduled_at, lease_expires_at, progressed_at, version, fence,
     max_attempts, attempts, priority, progress_percent, running, cancel_requested, job_type, queue, head_hash,
     worker_id, error_code, error_message)
