@@ -49,9 +49,9 @@ impl Settings {
         let env = Env { variable: &variable };
         let lease_seconds = env.number("BPC_JOBS_LEASE_SECONDS")?.unwrap_or(60);
         let renew_seconds = match env.number("BPC_JOBS_LEASE_RENEW_SECONDS")? {
-            Some(renew) if renew >= lease_seconds => {
+            Some(renew) if renew * 5 > lease_seconds * 4 => {
                 let problem = format!(
-                    "is {renew}, but must be less than BPC_JOBS_LEASE_SECONDS, which is {lease_seconds}"
+                    "is {renew}, but must be at most four fifths of BPC_JOBS_LEASE_SECONDS, which is {lease_seconds}"
                 );
                 return Err(Failure::config("BPC_JOBS_LEASE_RENEW_SECONDS", problem));
             }

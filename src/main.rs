@@ -38,5 +38,8 @@ fn run(cli: Cli, output: &Output) -> Result<Exit, Failure> {
     let runtime = runtime.map_err(|error| Failure::wrong_use("RUNTIME_UNAVAILABLE", error.to_string()))?;
     let command = cli.command;
     let call = Call::new(cli.global, settings, output);
-    runtime.block_on(command::run(&call, command))
+    let exit = runtime.block_on(command::run(&call, command));
+    // A handler that computes and was given up must not keep the process.
+    runtime.shutdown_background();
+    exit
 }

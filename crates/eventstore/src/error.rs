@@ -113,6 +113,14 @@ impl StoreError {
         self.is_conflict() || matches!(self, StoreError::Busy(_) | StoreError::Unavailable(_))
     }
 
+    /// Did the server give a statement up because it took too long?
+    pub fn is_statement_timeout(&self) -> bool {
+        let StoreError::Unavailable(error) = self else {
+            return false;
+        };
+        error.as_database_error().and_then(|it| it.code()).is_some_and(|code| code == "57014")
+    }
+
     /// Did somebody else append first?
     pub fn is_conflict(&self) -> bool {
         matches!(self, StoreError::VersionConflict { .. } | StoreError::Conflict(_))

@@ -28,7 +28,11 @@ pub struct Tenant {
 /// Add a tenant. Its id is derived from its slug, so a slug can be added only once.
 pub async fn add_tenant(store: &Store, slug: &str, name: &str, actor: &str) -> Result<Tenant, StoreError> {
     let allowed = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-    if slug.len() > 63 || !slug.starts_with(|c: char| c.is_ascii_lowercase()) || !slug.bytes().all(allowed) {
+    if slug.len() > 63
+        || !slug.starts_with(|c: char| c.is_ascii_lowercase())
+        || !slug.bytes().all(allowed)
+        || slug.parse::<Uuid>().is_ok()
+    {
         return Err(StoreError::TenantSlug(slug.to_owned()));
     }
     let now = store.now().await?;

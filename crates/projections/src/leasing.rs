@@ -3,9 +3,9 @@
 //! Each returns the time by the clock that counts, read in the same statement as the rows.
 
 use bpc_core::job::QueueRow;
-use bpc_core::{Job, JobId, Timestamp, Version};
+use bpc_core::{Job, JobId, StreamId, Timestamp, Version};
 use bpc_eventstore::sqlite::fetch_rows;
-use bpc_eventstore::{Clock, Conn, StoreError};
+use bpc_eventstore::{Clock, Conn, StoreError, stream_heads};
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -68,7 +68,7 @@ pub async fn held_leases(
         }
         Conn::Sqlite(conn) => (clock.host(), sqlite::held_leases(conn, held).await?),
     };
-    Ok(Taken { now, rows: rows.into_iter().map(job_of).collect::<Result<_, _>>()? })
+    Ok(Taken { now, rows: with_heads(conn, rows).await? })
 }
 
 /// Of these jobs, move those whose attempt this worker still holds, unmoved since it was leased, to the
@@ -91,10 +91,20 @@ pub async fn finish_leases(
     }
 }
 
-/// The state of a row that came with its head.
-fn job_of(row: QueueRow) -> Result<Job, StoreError> {
-    let hash = row.head_hash.ok_or_else(|| StoreError::Damaged(format!("head of job {}", row.job_id)))?;
-    Ok(row.into_job(hash))
+/// The states of rows that are locked. On PostgreSQL, a row that had to be waited for is read as it is by
+/// then, but its head is looked for in the log as it was when the statement began, where a renewal or a
+/// cancel request just committed is missing: such heads are looked for once more.
+async fn with_heads(conn: &mut Conn<'_>, rows: Vec<QueueRow>) -> Result<Vec<Job>, StoreError> {
+    let missing: Vec<StreamId> =
+        rows.iter().filter(|row| row.head_hash.is_none()).map(|row| row.job_id.into()).collect();
+    let heads = stream_heads(conn, &missing).await?;
+    let job = |row: QueueRow| {
+        let head = heads.get(&row.job_id.into()).map(|it| it.head).filter(|head| head.version == row.version);
+        let hash = row.head_hash.or(head.map(|head| head.hash));
+        let hash = hash.ok_or_else(|| StoreError::Damaged(format!("head of job {}", row.job_id)))?;
+        Ok(row.into_job(hash))
+    };
+    rows.into_iter().map(job).collect()
 }
 
 /// Jobs whose lease has run out, each locked; rows that others hold are skipped.
@@ -113,7 +123,7 @@ pub async fn expired_leases(
             (now, sqlite::expired_leases(conn, now, limit).await?)
         }
     };
-    Ok(Taken { now, rows: rows.into_iter().map(job_of).collect::<Result<_, _>>()? })
+    Ok(Taken { now, rows: with_heads(conn, rows).await? })
 }
 
 /// Those of these jobs that somebody wants stopped.

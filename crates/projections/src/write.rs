@@ -73,8 +73,12 @@ impl JobWrites {
 
     /// A job that stood among the finished.
     pub fn change_finished(&mut self, job: Job, events: Vec<EventRecord>) {
-        self.delete_finished.push((job.tenant_id, job.created_at, job.job_id));
+        let key = (job.tenant_id, job.created_at, job.job_id);
         self.create(job, events);
+        // One that stays among them is written over; one statement must not touch a row twice.
+        if self.insert_finished.last().is_none_or(|row| row.job_id != key.2) {
+            self.delete_finished.push(key);
+        }
     }
 }
 

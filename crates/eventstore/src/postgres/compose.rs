@@ -46,11 +46,6 @@ impl Composed {
         self.bind(bind)
     }
 
-    /// Is there nothing to do?
-    pub fn is_empty(&self) -> bool {
-        self.parts == 0
-    }
-
     /// Run it inside a transaction.
     pub async fn execute(self, conn: &mut PgConnection) -> Result<(), StoreError> {
         let (sql, arguments) = self.finish();

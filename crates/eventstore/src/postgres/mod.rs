@@ -101,8 +101,12 @@ pub(crate) fn classify(code: &str, error: sqlx::Error) -> StoreError {
         // Serialization failure, deadlock: nothing was written, try again.
         "40001" | "40P01" => StoreError::Conflict(error),
         // Connection exceptions, shutdown, crash, starting up, too many connections, idle for too long.
-        "57P01" | "57P02" | "57P03" | "57014" | "53300" | "25P03" => StoreError::Unavailable(error),
-        code if code.starts_with("08") => StoreError::Unavailable(error),
+        "57P01" | "57P02" | "57P03" | "57014" | "25P03" => StoreError::Unavailable(error),
+        // Disk full, out of memory, read-only after a failover, I/O errors: nothing that the caller did.
+        "25006" => StoreError::Unavailable(error),
+        code if ["08", "53", "58"].iter().any(|class| code.starts_with(class)) => {
+            StoreError::Unavailable(error)
+        }
         "42P01" => StoreError::NotInitialised,
         _ => StoreError::Database(error),
     }

@@ -44,7 +44,6 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqliteP
     let readers = SqlitePoolOptions::new()
         .max_connections(options.connections_max)
         .acquire_timeout(options.acquire_timeout)
-        // Rows cross from SQLite's thread to ours: few at a time, each side keeps waking the other.
         .connect_lazy_with(base.pragma("query_only", "on"));
     Ok(SqlitePools { writer, readers })
 }

@@ -1,5 +1,6 @@
 //! The effects of one successful attempt on their way into the settling transaction.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bpc_core::job::{Command, Emitted, ErrorInfo, NewJob, STREAM_TYPE, transition};
@@ -7,6 +8,7 @@ use bpc_core::{Envelope, EventId, EventRecord, Hash, Job as JobState, JobId, Ver
 use bpc_eventstore::{
     Cause, Conn, StoreError, StreamAppend, StreamHead, check_head, entropy, portable, put_blob, records,
 };
+use futures_util::FutureExt;
 use sqlx::AssertSqlSafe;
 
 use crate::effects::SqlValue;
@@ -94,14 +96,20 @@ impl Settling<'_> {
         }
         // What fails in here must not fail the neighbours' transaction.
         conn.execute("SAVEPOINT bpc_attempt").await?;
-        match self.run_on(conn, attempt, &prepared.records).await {
-            Ok(()) => Ok(conn.execute("RELEASE SAVEPOINT bpc_attempt").await?),
-            Err(StoreError::Unavailable(error)) => Err(StoreError::Unavailable(error).into()),
-            Err(error) => {
-                conn.execute("ROLLBACK TO SAVEPOINT bpc_attempt").await?;
-                Err(fault(error.code(), error.to_string(), error.is_retryable()))
+        let ran = AssertUnwindSafe(self.run_on(conn, attempt, &prepared.records)).catch_unwind().await;
+        let fault = match ran {
+            Ok(Ok(())) => return Ok(conn.execute("RELEASE SAVEPOINT bpc_attempt").await?),
+            Ok(Err(error @ StoreError::Unavailable(_))) if !error.is_statement_timeout() => {
+                return Err(error.into());
             }
-        }
+            Ok(Err(error)) => fault(error.code(), error.to_string(), error.is_retryable()),
+            // A view of a pack panicked; the settler goes on for the others.
+            Err(_) => {
+                fault("PANIC", "a view panicked while taking in the events of this job".to_owned(), true)
+            }
+        };
+        conn.execute("ROLLBACK TO SAVEPOINT bpc_attempt").await?;
+        Err(fault)
     }
 
     fn domain_events(

@@ -73,16 +73,18 @@ impl Engine {
     ) -> Result<Enqueued, EngineError> {
         let mut conn = conn.into();
         let keyed = job.key.is_some();
+        // A conflict fails the whole transaction on PostgreSQL, and only a key can cause one. On SQLite any
+        // error would leave half of the writes in the caller's transaction.
+        let is_guarded = keyed || matches!(conn, Conn::Sqlite(_));
         let now = now_on(&mut conn, &self.store.clock).await?;
         let batch = self.prepare(tenant, vec![job], now);
         for tries in 1.. {
-            // A conflict fails the whole transaction on PostgreSQL; only a key can cause one.
-            if keyed {
+            if is_guarded {
                 conn.execute("SAVEPOINT bpc_enqueue").await?;
             }
             match self.enqueue_on(&mut conn, tenant, actor, &batch, keyed).await {
                 Ok((mut outcomes, lanes)) => {
-                    if keyed {
+                    if is_guarded {
                         conn.execute("RELEASE SAVEPOINT bpc_enqueue").await?;
                     }
                     // A hint before the commit may come too early; polling makes up for it, and on
@@ -93,7 +95,12 @@ impl Engine {
                 Err(error) if error.is_conflict() && tries < CONFLICT_TRIES => {
                     conn.execute("ROLLBACK TO SAVEPOINT bpc_enqueue").await?;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    if is_guarded {
+                        conn.execute("ROLLBACK TO SAVEPOINT bpc_enqueue").await?;
+                    }
+                    return Err(error.into());
+                }
             }
         }
         unreachable!("the loop returns")

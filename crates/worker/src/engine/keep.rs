@@ -29,7 +29,8 @@ pub struct Keep {
 pub enum Kept {
     /// The lease holds (renewed, if that was asked).
     Held {
-        /// Was the progress written? It is not when the last was less than two seconds ago.
+        /// Is the progress dealt with? It is not when the last was less than two seconds ago; what is less
+        /// than before, or can never be recorded, is dropped.
         progressed: bool,
     },
     /// The lease is gone: whatever the handler brings will be refused.
@@ -86,6 +87,11 @@ impl Engine {
                         }
                     }
                     Err(TransitionError::Refused(Refusal::LeaseLost)) => outcome = Kept::Lost,
+                    // What one handler says must not cost the others their leases.
+                    Err(TransitionError::Envelope(error)) if is_progress => {
+                        tracing::warn!(job.id = %keep.job_id, %error, "progress cannot be recorded");
+                        outcome = Kept::Held { progressed: true };
+                    }
                     Err(error) => return Err(error.into()),
                 }
             }

@@ -49,13 +49,17 @@ impl Engine {
         let mut leased = Vec::with_capacity(taken.rows.len());
         for row in limits.within(taken.rows) {
             let (tenant, id) = (row.job.tenant_id, row.job.job_id);
+            let payload = match payload(id, &row.enqueued_bytes) {
+                Ok(payload) => payload,
+                // It stays where it is; the others must not wait for it.
+                Err(error) => {
+                    tracing::error!(job.id = %id, %error, "cannot lease");
+                    continue;
+                }
+            };
             let command = Command::Lease { worker_id: worker_id.to_owned(), ttl };
             let done = transition(tenant, id, Some(row.job), command, &mut stamp)?;
-            leased.push(LeasedJob {
-                payload: payload(id, &row.enqueued_bytes)?,
-                leased_at: taken.now,
-                job: done.job.clone(),
-            });
+            leased.push(LeasedJob { payload, leased_at: taken.now, job: done.job.clone() });
             writes.lease(&done.job, done.records);
         }
         write_jobs(&mut tx.conn(), &writes).await?;

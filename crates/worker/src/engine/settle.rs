@@ -227,11 +227,13 @@ impl<'e> Settling<'e> {
     ) -> Result<Settled, EffectFault> {
         let seed = entropy();
         let causation = EventId::fresh(self.now, seed);
-        let mut prepared = self.prepare_effects(attempt, causation)?;
         let mut outcome = attempt.outcome.clone();
-        if let Outcome::Succeeded { emitted, .. } = &mut outcome {
-            *emitted = std::mem::take(&mut prepared.emitted);
-        }
+        let Outcome::Succeeded { emitted, .. } = &mut outcome else {
+            let done = self.step(attempt, job.clone(), outcome, seed)?;
+            return Ok(self.write(done, row, Prepared::default()));
+        };
+        let mut prepared = self.prepare_effects(attempt, causation)?;
+        *emitted = std::mem::take(&mut prepared.emitted);
         // Before anything runs on the database: the outcome itself may not be recordable.
         let done = self.step(attempt, job.clone(), outcome, seed)?;
         self.run_effects(conn, attempt, &prepared).await?;

@@ -37,7 +37,10 @@ pub(super) struct HeldJobs {
 
 impl HeldJobs {
     pub(super) fn insert(&self, job: JobId, held: Held) {
-        self.lock().insert(job, held);
+        // An attempt of the same job that lost its lease and is not over yet: nobody else can end it.
+        if let Some(former) = self.lock().insert(job, held) {
+            former.lose();
+        }
     }
 
     /// Settled: let go of it. A job that was leased again meanwhile is another attempt and stays.
@@ -46,6 +49,12 @@ impl HeldJobs {
         if jobs.get(&job).is_some_and(|held| held.fence == fence) {
             jobs.remove(&job);
         }
+    }
+
+    /// Can whatever this attempt brings only be refused?
+    pub(super) fn is_lost(&self, job: JobId, fence: Version) -> bool {
+        let now = Instant::now();
+        !self.lock().get(&job).is_some_and(|held| held.fence == fence && held.deadline > now)
     }
 
     pub(super) fn len(&self) -> usize {

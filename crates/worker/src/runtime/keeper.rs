@@ -23,10 +23,13 @@ pub(super) async fn keep_all(shared: Arc<Shared>, stop: CancellationToken) {
     let mut hints = shared.engine.hints.subscribe();
     let mut asked_at = Instant::now();
     let tick = tick(&shared.options);
+    // Stands outside the loop: hints may come faster than ticks, and leases must be kept all the same.
+    let mut next = Instant::now() + tick;
     loop {
         let is_cancel_hinted = tokio::select! {
+            biased;
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(tick) => false,
+            () = tokio::time::sleep_until(next.into()) => false,
             // A hint that is not about cancelling costs one turn of this loop; one that was missed, a look.
             hint = hints.recv() => match hint {
                 Ok(Hint::Cancel) | Err(_) => true,
@@ -34,6 +37,7 @@ pub(super) async fn keep_all(shared: Arc<Shared>, stop: CancellationToken) {
             },
         };
         keep(&shared).await;
+        next = Instant::now() + tick;
         if is_cancel_hinted || asked_at.elapsed() >= shared.options.poll_interval {
             asked_at = Instant::now();
             pass_cancel_requests_on(&shared, is_cancel_hinted).await;

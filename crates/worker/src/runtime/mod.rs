@@ -11,6 +11,7 @@ mod settler;
 mod shared;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bpc_core::TenantId;
@@ -195,6 +196,7 @@ fn start(
 
 /// Let running handlers finish within the grace period; then give their jobs back.
 async fn wind_down(shared: &Shared, attempts: &TaskTracker) {
+    shared.winds_down.store(true, Ordering::Relaxed);
     shared.held.ask_all_to_stop(Stopping::WorkerStops);
     if tokio::time::timeout(shared.options.grace, attempts.wait()).await.is_err() {
         tracing::warn!(jobs = shared.held.len(), "the grace period is over, giving jobs back");

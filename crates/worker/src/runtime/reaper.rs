@@ -18,15 +18,24 @@ pub(super) async fn reap_all(shared: Arc<Shared>, stop: CancellationToken) {
     let mut ticks_done = HashSet::new();
     loop {
         if let Err(error) = reap(&shared).await {
-            tracing::debug!(%error, "cannot take expired leases back");
+            report(&error, "cannot take expired leases back");
         }
         if let Err(error) = schedule(&shared, &mut ticks_done).await {
-            tracing::debug!(%error, "cannot enqueue what is scheduled");
+            report(&error, "cannot enqueue what is scheduled");
         }
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(shared.options.poll_interval) => {}
         }
+    }
+}
+
+/// What mends itself is no news here: the leaser tells of a database that is away.
+fn report(error: &EngineError, what: &str) {
+    if error.is_retryable() {
+        tracing::debug!(%error, "{what}");
+    } else {
+        tracing::error!(code = error.code(), "{what}: {error}");
     }
 }
 

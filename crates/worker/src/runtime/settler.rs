@@ -2,6 +2,7 @@
 //! transaction before was on its way.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bpc_core::job::Outcome;
@@ -52,6 +53,9 @@ async fn settle(shared: &Shared, batch: &[Attempt]) {
                     .zip(settled)
                     .for_each(|(attempt, settled)| done(shared, attempt, settled));
             }
+            Err(error) if error.is_unavailable() && is_too_late(shared, batch) => {
+                return batch.iter().for_each(|attempt| given_up(shared, attempt, &error));
+            }
             Err(error) if error.is_unavailable() => {
                 if backoff.is_first() {
                     tracing::warn!(%error, jobs = batch.len(), "cannot settle yet");
@@ -70,6 +74,12 @@ async fn settle(shared: &Shared, batch: &[Attempt]) {
             Err(error) => return given_up(shared, &batch[0], &error),
         }
     }
+}
+
+/// A worker that stops waits for the database only as long as settling can still succeed.
+fn is_too_late(shared: &Shared, batch: &[Attempt]) -> bool {
+    let is_lost = |attempt: &Attempt| shared.held.is_lost(attempt.leased.job_id, attempt.fence());
+    shared.winds_down.load(Ordering::Relaxed) && batch.iter().all(is_lost)
 }
 
 const CONFLICTS_MAX: u32 = 10;

@@ -1,6 +1,6 @@
 //! What the parts of a worker share.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -25,6 +25,8 @@ pub(super) struct Shared {
     /// A job was let go of, so there may be room for others.
     pub(super) freed: Notify,
     pub(super) counts: Counts,
+    /// The worker stops: what cannot be settled in time is not waited for.
+    pub(super) winds_down: AtomicBool,
     pace: Mutex<Pace>,
 }
 
@@ -38,6 +40,7 @@ impl Shared {
             held: HeldJobs::default(),
             freed: Notify::new(),
             counts: Counts::default(),
+            winds_down: AtomicBool::new(false),
             pace: Mutex::new(Pace::new(Instant::now())),
         }
     }

@@ -99,7 +99,7 @@ bpc_testkit::on_both_databases! {
         let id = scene.enqueue(Act::Nothing).await;
         let fence = scene.lease_one("w").await.job.lease().unwrap().fence;
         for (pass, percent, progressed) in
-            [(0, 10, true), (1, 20, false), (1, 20, true), (5, 15, false), (0, 20, true), (9, 100, true)]
+            [(0, 10, true), (1, 20, false), (1, 20, true), (5, 15, true), (0, 20, true), (9, 100, true)]
         {
             scene.advance(SECOND * pass);
             let progress = Some((percent, Some("step".to_owned()), None));
@@ -109,6 +109,21 @@ bpc_testkit::on_both_databases! {
         }
         let story = "ENQUEUED LEASED PROGRESSED PROGRESSED PROGRESSED PROGRESSED";
         assert_eq!(scene.story(id).await, story);
+        scene.assert_sound().await;
+    }
+
+    async fn progress_that_cannot_be_recorded_costs_nobody_the_lease(db) {
+        let scene = Scene::still(&db).await;
+        let mut keeps = Vec::new();
+        for message in [Some("x".repeat(300_000)), None] {
+            let id = scene.enqueue(Act::Nothing).await;
+            let fence = scene.lease_one("w").await.job.lease().unwrap().fence;
+            keeps.push(Keep { job_id: id, fence, renew: true, progress: Some((50, None, message)) });
+        }
+        let kept = scene.engine.keep("w", &keeps, TTL).await.unwrap();
+        assert!(kept.values().all(|kept| *kept == Kept::Held { progressed: true }), "{kept:?}");
+        assert_eq!(scene.story(keeps[0].job_id).await, "ENQUEUED LEASED RENEWED");
+        assert_eq!(scene.story(keeps[1].job_id).await, "ENQUEUED LEASED RENEWED PROGRESSED");
         scene.assert_sound().await;
     }
 

@@ -37,6 +37,23 @@ bpc_testkit::on_both_databases! {
         scene.assert_sound().await;
     }
 
+    async fn a_long_job_is_renewed_however_many_others_come_in(db) {
+        let scene = Scene::ticking(&db).await;
+        let long = scene.enqueue(Act::Take { ms: 2500 }).await;
+        let working = Working::start(&scene.engine, short_leases("w"));
+        eventually(SOON, || async { scene.notes.runs(long) == 1 }).await;
+        // Each of these is a hint, and they come faster than any worker looks after its leases.
+        eventually(SOON, || async {
+            scene.enqueue(Act::Nothing).await;
+            scene.history(long).await.job.status() == Status::Succeeded
+        })
+        .await;
+        working.stop().await;
+        let story = scene.story(long).await;
+        assert!(story.contains("RENEWED") && !story.contains("EXPIRED"), "{story}");
+        scene.assert_sound().await;
+    }
+
     async fn progress_is_recorded_now_and_then_and_never_backwards(db) {
         let scene = Scene::ticking(&db).await;
         let percents = vec![1, 2, 3, 4, 50, 40, 30, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 20];

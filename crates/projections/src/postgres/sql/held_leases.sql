@@ -1,4 +1,6 @@
--- The rows of live jobs, locked in one order so that two batches never wait for each other in a circle.
+-- The rows of live jobs, locked in one order so that two batches seldom wait for each other in a circle
+-- (a batch that has finished jobs before it comes here can; the server then refuses one, which is tried
+-- again).
 -- Whether the fence is the right one is seen by the caller: a join against the wanted fences can be
 -- planned the wrong way round, see update_queue_rows.sql.
 SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now,
