@@ -15,8 +15,8 @@ const SAMPLES: usize = 200;
 const WARM_UP: usize = 10;
 /// Longer than any poll interval that somebody would measure with.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Between one job and the next, so that the worker is idle again.
-const PAUSE: Duration = Duration::from_millis(2);
+/// Between one job and the next, so that the last one is settled and the worker idle again.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Where handlers say that they have started.
 pub struct Started {

@@ -1,5 +1,6 @@
 //! The four measurements.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bpc_core::TenantId;
@@ -20,6 +21,17 @@ use super::latency::{Latencies, Started};
 
 /// How often the bar looks at the workers.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// Clients that enqueue at once: while one batch is written, another is made.
+const ENQUEUE_CLIENTS: usize = 2;
+
+/// The next share of what is left, at most so much.
+fn take(left: &Mutex<usize>, most: usize) -> usize {
+    let mut left = left.lock().expect("no panic while held");
+    let share = (*left).min(most);
+    *left -= share;
+    share
+}
 
 /// A benchmark under way.
 pub struct Bench<'a> {
@@ -45,19 +57,30 @@ impl Measured {
 }
 
 impl Bench<'_> {
-    /// Enqueue everything, one batch after another.
+    /// Enqueue everything in batches, by two clients.
     pub async fn enqueue(&self, job: Enqueue) -> Result<Measured, Failure> {
         let bar = progress::bar(self.call.output, "enqueue", self.args.jobs as u64);
+        let left = Arc::new(Mutex::new(self.args.jobs));
         let start = Instant::now();
-        let mut left = self.args.jobs;
-        while left > 0 {
-            let batch = left.min(self.args.batch);
-            let jobs = vec![job.clone(); batch];
-            for outcome in self.engine.enqueue_all(self.tenant, &self.call.actor, jobs).await? {
-                outcome?;
-            }
-            left -= batch;
-            bar.inc(batch as u64);
+        let mut clients = JoinSet::new();
+        for _ in 0..ENQUEUE_CLIENTS {
+            let (engine, tenant, actor) = (self.engine.clone(), self.tenant, self.call.actor.clone());
+            let (job, most, left, bar) = (job.clone(), self.args.batch, Arc::clone(&left), bar.clone());
+            clients.spawn(async move {
+                loop {
+                    let batch = take(&left, most);
+                    if batch == 0 {
+                        return Ok::<(), Failure>(());
+                    }
+                    for outcome in engine.enqueue_all(tenant, &actor, vec![job.clone(); batch]).await? {
+                        outcome?;
+                    }
+                    bar.inc(batch as u64);
+                }
+            });
+        }
+        while let Some(client) = clients.join_next().await {
+            client.expect("a client does not panic")?;
         }
         bar.finish_and_clear();
         Ok(Measured { number: self.args.jobs as u64, elapsed: start.elapsed(), findings: 0 })
