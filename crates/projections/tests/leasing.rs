@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use bpc_core::job::{Command, NewJob, payload_of_enqueued};
 use bpc_core::{CanonicalJson, Job, JobId, Version};
-use bpc_eventstore::Tx;
-use bpc_projections::{LaneRoom, cancel_requests, expired_leases, held_leases, leasable_jobs};
-use bpc_testkit::TestDatabase;
+use bpc_eventstore::{Conn, Tx};
+use bpc_projections::{
+    JobWrites, LaneRoom, cancel_requests, expired_leases, held_leases, leasable_jobs, write_jobs,
+};
+use bpc_testkit::{TestDatabase, eventually};
 use common::{House, START, new_job};
 
 const TYPES: &[&str] = &["SEND", "PRINT"];
@@ -140,6 +142,39 @@ bpc_testkit::on_both_databases! {
         assert_eq!(cancel_requests(&mut tx.conn(), &[b.job_id]).await.unwrap(), []);
         assert_eq!(cancel_requests(&mut tx.conn(), &[]).await.unwrap(), []);
     }
+}
+
+/// On PostgreSQL the row is read as it is once the lock is had, but the rest of the statement sees the log
+/// as it was before the wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_that_had_to_be_waited_for_comes_with_its_newest_head() {
+    let db = TestDatabase::postgres().await;
+    let mut house = House::open(&db).await;
+    let job = house.enqueue(house.acme, new_job()).await;
+    let job = house.lease(job).await;
+    let fence = job.lease().unwrap().fence;
+    let renew = Command::Renew { fence, ttl: Duration::from_secs(60) };
+    let renewed = house.decide(job.tenant_id, job.job_id, Some(job.clone()), renew).unwrap();
+    let mut writes = JobWrites::default();
+    writes.change_live(renewed.job.clone(), renewed.records);
+
+    let mut first = house.store.begin().await.unwrap();
+    write_jobs(&mut first.conn(), &writes).await.unwrap();
+    let (store, clock) = (house.store.clone(), house.clock.clone());
+    let second = tokio::spawn(async move {
+        let mut tx = store.begin().await.unwrap();
+        held_leases(&mut tx.conn(), &clock, &[(job.job_id, fence)]).await.unwrap().rows
+    });
+    eventually(Duration::from_secs(30), || async {
+        let mut tx = house.read().await;
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+            AND datname = current_database()";
+        let Conn::Postgres(conn) = tx.conn() else { unreachable!("PostgreSQL was asked for") };
+        sqlx::query_scalar::<_, i64>(waiting).fetch_one(conn).await.unwrap() == 1
+    })
+    .await;
+    first.commit().await.unwrap();
+    assert_eq!(second.await.unwrap(), [renewed.job]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
