@@ -60,7 +60,7 @@ async fn settle(
 ) -> &'static str {
     rehearsal.enqueue("DRILL_NOOP", "{}").await;
     let lane = Lane { tenant_id: rehearsal.tenant, queue: "default".to_owned() };
-    let leased = rehearsal.engine.lease("w", &[LaneRoom { lane, room: 1 }], 1, TTL).await.unwrap();
+    let leased = rehearsal.engine.lease("w", &[LaneRoom::new(lane, 1)], 1, TTL).await.unwrap();
     let job = &leased[0].job;
     let drafts = numbers.map(|number| Emitted { number, job_id: job.job_id }.draft().unwrap()).collect();
     let attempt = Attempt {

@@ -1,9 +1,11 @@
 //! Rows of the job views to and from their columns. Both databases have the same columns in the same
 //! order; only the row types differ.
 
-use bpc_core::job::{FinishedRow, Phase, QueueRow};
-use bpc_core::{Hash, Head, Job, JobId, Status, TenantId, Timestamp, Version};
+use bpc_core::job::{FinishedRow, QueueRow};
+use bpc_core::{Hash, Head, JobId, Status, TenantId, Timestamp, Version};
 use sqlx::Row;
+
+use crate::leasing::{Place, WaitingRow};
 
 macro_rules! read_queue_row {
     ($name:ident, $row:ty) => {
@@ -37,37 +39,29 @@ macro_rules! read_queue_row {
     };
 }
 
-macro_rules! read_waiting_job {
+macro_rules! read_waiting_row {
     ($name:ident, $row:ty) => {
-        /// A job that waits in the queue, from the columns that tell of one, beginning at column `from`.
-        /// Why its last attempt failed is not among them.
-        pub(crate) fn $name(row: &$row, from: usize) -> Result<Job, sqlx::Error> {
-            let hash: &[u8] = row.try_get(from + 10)?;
+        /// The row of a waiting job that begins at column `from`, behind it on PostgreSQL its place.
+        pub(crate) fn $name(row: &$row, from: usize, place: Place) -> Result<WaitingRow<'_>, sqlx::Error> {
+            let hash: &[u8] = row.try_get(from + 3)?;
             let no_hash = || sqlx::Error::Decode("head_hash is not 32 bytes".into());
-            Ok(Job {
-                job_id: JobId(row.try_get(from)?),
-                tenant_id: TenantId(row.try_get(from + 1)?),
-                created_at: Timestamp::from_micros(row.try_get(from + 2)?),
-                scheduled_at: Timestamp::from_micros(row.try_get(from + 3)?),
+            Ok(WaitingRow {
+                enqueued_bytes: row.try_get(from)?,
+                job_id: JobId(row.try_get(from + 1)?),
                 head: Head {
-                    version: Version(row.try_get::<i32, _>(from + 4)? as u32),
+                    version: Version(row.try_get::<i32, _>(from + 2)? as u32),
                     hash: Hash::from_slice(hash).ok_or_else(no_hash)?,
                 },
-                max_attempts: row.try_get::<i32, _>(from + 5)? as u32,
-                attempts: row.try_get::<i32, _>(from + 6)? as u32,
-                priority: row.try_get::<i16, _>(from + 7)? as u8,
-                job_type: row.try_get(from + 8)?,
-                queue: row.try_get(from + 9)?,
-                phase: Phase::Queued,
-                last_error: None,
-                settled_fence: Version::NONE,
+                attempts: row.try_get::<i32, _>(from + 4)? as u32,
+                scheduled_at: Timestamp::from_micros(row.try_get(from + 5)?),
+                place,
             })
         }
     };
 }
 
-read_waiting_job!(waiting_job_of_postgres, sqlx::postgres::PgRow);
-read_waiting_job!(waiting_job_of_sqlite, sqlx::sqlite::SqliteRow);
+read_waiting_row!(waiting_row_of_postgres, sqlx::postgres::PgRow);
+read_waiting_row!(waiting_row_of_sqlite, sqlx::sqlite::SqliteRow);
 
 read_queue_row!(queue_row_of_postgres, sqlx::postgres::PgRow);
 read_queue_row!(queue_row_of_sqlite, sqlx::sqlite::SqliteRow);

@@ -22,6 +22,16 @@ pub struct LaneRoom {
     pub lane: Lane,
     /// At most so many.
     pub room: usize,
+    /// By priority: nothing that waits was due before, as far as the caller knows. A job that is
+    /// overlooked for that is found by whoever knows less.
+    pub since: [Timestamp; 4],
+}
+
+impl LaneRoom {
+    /// All of a lane.
+    pub fn new(lane: Lane, room: usize) -> Self {
+        LaneRoom { lane, room, since: [Timestamp::default(); 4] }
+    }
 }
 
 impl Lane {

@@ -2,23 +2,57 @@
 //!
 //! Each returns the time by the clock that counts, read in the same statement as the rows.
 
-use bpc_core::job::QueueRow;
-use bpc_core::{Job, JobId, StreamId, Timestamp, Version};
+use bpc_core::job::{QueueRow, read_enqueued};
+use bpc_core::{Head, Job, JobId, StreamId, Timestamp, Version};
 use bpc_eventstore::sqlite::fetch_rows;
-use bpc_eventstore::{Clock, Conn, StoreError, stream_heads};
+use bpc_eventstore::{Clock, Conn, StoreError, now_on, stream_heads};
 use sqlx::Row;
 use uuid::Uuid;
 
+use crate::calendar::{LeaseId, ended_leases};
 use crate::lanes::LaneRoom;
 use crate::{postgres, sqlite};
 
-/// A job that may be leased, and the event that made it, which holds its payload.
+/// A job that may be leased.
 #[derive(Clone, Debug)]
 pub struct Leasable {
     /// Its state, but for why its last attempt failed, which a lease forgets.
     pub job: Job,
-    /// Bytes of its ENQUEUED event.
-    pub enqueued_bytes: Vec<u8>,
+    /// What it carries.
+    pub payload: Vec<u8>,
+    /// Where its row is.
+    pub place: Place,
+}
+
+/// Where a row is, if the database has words for that.
+#[derive(Clone, Debug, Default)]
+pub struct Place(pub(crate) String);
+
+/// What the row of a waiting job says; the event that made the job says the rest.
+pub(crate) struct WaitingRow<'r> {
+    pub(crate) enqueued_bytes: &'r [u8],
+    pub(crate) job_id: JobId,
+    pub(crate) head: Head,
+    pub(crate) attempts: u32,
+    pub(crate) scheduled_at: Timestamp,
+    pub(crate) place: Place,
+}
+
+impl WaitingRow<'_> {
+    /// `None` if the event is damaged. The job then stays where it is; the others must not wait for it.
+    pub(crate) fn into_leasable(self) -> Option<Leasable> {
+        match read_enqueued(self.enqueued_bytes) {
+            Ok((job, payload)) if job.job_id == self.job_id => {
+                let WaitingRow { head, attempts, scheduled_at, place, .. } = self;
+                let job = Job { head, attempts, scheduled_at, ..job };
+                Some(Leasable { job, payload: payload.to_vec(), place })
+            }
+            _ => {
+                tracing::error!(job.id = %self.job_id, "cannot lease: its first event is damaged");
+                None
+            }
+        }
+    }
 }
 
 /// Rows taken at a moment.
@@ -107,23 +141,37 @@ async fn with_heads(conn: &mut Conn<'_>, rows: Vec<QueueRow>) -> Result<Vec<Job>
     rows.into_iter().map(job).collect()
 }
 
-/// Jobs whose lease has run out, each locked; rows that others hold are skipped.
-pub async fn expired_leases(
-    conn: &mut Conn<'_>,
-    clock: &Clock,
-    limit: u32,
-) -> Result<Taken<Job>, StoreError> {
-    let (now, rows) = match conn {
-        Conn::Postgres(conn) => {
-            let (now, rows) = postgres::expired_leases(conn, clock.fixed(), limit).await?;
-            (now.unwrap_or_default(), rows)
-        }
+/// Jobs whose lease has run out.
+#[derive(Clone, Debug)]
+pub struct Expired {
+    /// The moment, and the jobs, each locked; rows that others hold are skipped.
+    pub taken: Taken<Job>,
+    /// Leases that name no job that still runs, once these are dealt with.
+    pub over: Vec<LeaseId>,
+}
+
+/// The jobs of up to `limit` leases that have run out.
+pub async fn expired_leases(conn: &mut Conn<'_>, clock: &Clock, limit: u32) -> Result<Expired, StoreError> {
+    let now = now_on(conn, clock).await?;
+    let ended = ended_leases(conn, now, i64::from(limit)).await?;
+    let mut jobs: Vec<JobId> = ended.iter().flat_map(|(_, jobs)| jobs).copied().collect();
+    jobs.sort_unstable();
+    jobs.dedup();
+    if jobs.is_empty() {
+        return Ok(Expired { taken: Taken { now, rows: Vec::new() }, over: Vec::new() });
+    }
+    let (rows, still_running) = match conn {
+        Conn::Postgres(conn) => postgres::expired_leases(conn, now, &jobs).await?,
         Conn::Sqlite(conn) => {
-            let now = clock.host();
-            (now, sqlite::expired_leases(conn, now, limit).await?)
+            let rows = sqlite::expired_leases(conn, now, &jobs).await?;
+            let running = rows.len();
+            (rows, running)
         }
     };
-    Ok(Taken { now, rows: with_heads(conn, rows).await? })
+    // Somebody else holds the others: they are looked at again, so their lease must be found again.
+    let is_all = rows.len() == still_running;
+    let over = ended.into_iter().map(|(lease, _)| lease).filter(|_| is_all).collect();
+    Ok(Expired { taken: Taken { now, rows: with_heads(conn, rows).await? }, over })
 }
 
 /// Those of these jobs that somebody wants stopped.

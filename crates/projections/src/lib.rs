@@ -1,6 +1,7 @@
 //! Everything that can be thrown away and rebuilt: the leasable queue, the job list, dead letters,
 //! domain views; and the replay that rebuilds them. Imports `core` and `eventstore`.
 
+mod calendar;
 mod columns;
 mod domain;
 mod lanes;
@@ -11,10 +12,12 @@ pub mod replay;
 mod sqlite;
 mod write;
 
+pub use calendar::LeaseId;
 pub use domain::{Projection, ViewTable};
 pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{
-    Leasable, Taken, cancel_requests, expired_leases, finish_leases, held_leases, leasable_jobs,
+    Expired, Leasable, Place, Taken, cancel_requests, expired_leases, finish_leases, held_leases,
+    leasable_jobs,
 };
 pub use list::{
     JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,

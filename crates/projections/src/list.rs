@@ -6,11 +6,13 @@ use bpc_eventstore::{Conn, StoreError, portable};
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
+use crate::calendar::leased_jobs;
 use crate::columns::{
     FINISHED_COLUMNS, FinishedColumns, QUEUE_COLUMNS, finished_row, queue_row_of_postgres,
     queue_row_of_sqlite,
 };
 use crate::lanes::Lane;
+use crate::{postgres, sqlite};
 
 /// Which jobs to list. Every `None` means "any", except that a tenant is left out only on purpose.
 #[derive(Clone, Debug, Default)]
@@ -162,26 +164,30 @@ pub async fn jobs_by_status(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec
     rows.into_iter().map(count).collect()
 }
 
-const RUNNING: &str =
-    "SELECT queue, job_type, count(*) FROM job_queue WHERE running GROUP BY queue, job_type";
+/// Tenant, queue and type of running jobs, and how many there are of each.
+pub(crate) type Running = (Uuid, String, String, i64);
 
 /// How many jobs of each queue and type are running, over all tenants: what limits are held against.
 pub async fn running_jobs(conn: &mut Conn<'_>) -> Result<Vec<(String, String, u64)>, StoreError> {
-    let rows: Vec<(String, String, i64)> =
-        portable!(conn, c => sqlx::query_as(RUNNING).fetch_all(&mut **c).await)?;
-    Ok(rows.into_iter().map(|(queue, job_type, jobs)| (queue, job_type, jobs as u64)).collect())
+    let rows = running(conn).await?;
+    Ok(rows.into_iter().map(|(_, queue, job_type, jobs)| (queue, job_type, jobs as u64)).collect())
 }
-
-const RUNNING_IDS: &str = "SELECT tenant_id, queue FROM job_queue WHERE running";
 
 /// Is a job of one of these lanes running, at any worker? `is_meant` says which lanes.
 pub async fn is_any_running(
     conn: &mut Conn<'_>,
     is_meant: impl Fn(&Lane) -> bool,
 ) -> Result<bool, StoreError> {
-    let rows: Vec<(Uuid, String)> =
-        portable!(conn, c => sqlx::query_as(RUNNING_IDS).fetch_all(&mut **c).await)?;
-    Ok(rows.into_iter().any(|(tenant, queue)| is_meant(&Lane { tenant_id: TenantId(tenant), queue })))
+    let is_meant = |(tenant, queue, ..): Running| is_meant(&Lane { tenant_id: TenantId(tenant), queue });
+    Ok(running(conn).await?.into_iter().any(is_meant))
+}
+
+async fn running(conn: &mut Conn<'_>) -> Result<Vec<Running>, StoreError> {
+    let jobs = leased_jobs(conn).await?;
+    match conn {
+        Conn::Postgres(conn) => postgres::running_jobs(conn, &jobs).await,
+        Conn::Sqlite(conn) => sqlite::running_jobs(conn, &jobs).await,
+    }
 }
 
 const LIVE_JOB: &str = "SELECT 1 FROM job_queue WHERE job_id = $1 FOR UPDATE";

@@ -10,9 +10,10 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
-use crate::columns::{queue_row_of_postgres, waiting_job_of_postgres};
+use crate::columns::{queue_row_of_postgres, waiting_row_of_postgres};
 use crate::lanes::LaneRoom;
-use crate::leasing::Leasable;
+use crate::leasing::{Leasable, Place};
+use crate::list::Running;
 use crate::write::JobWrites;
 
 /// One column of many rows.
@@ -32,6 +33,8 @@ pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
     delete_queue_rows(writes, &mut statement)?;
     insert_finished_jobs(writes, &mut statement)?;
     delete_finished_jobs(writes, &mut statement)?;
+    insert_leases(writes, &mut statement)?;
+    delete_leases(writes, &mut statement)?;
     if !writes.wake.is_empty() {
         let wake = "SELECT pg_notify('bpc_jobs', lane) FROM unnest($1::text[]) AS lane";
         statement.select(wake, |args| args.add(&writes.wake))?;
@@ -44,11 +47,11 @@ fn insert_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(),
 }
 
 fn lease_jobs(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
-    let Some(lease) = &writes.lease else {
+    let Some((_, lease)) = &writes.lease else {
         return Ok(());
     };
     statement.part(include_str!("postgres/sql/lease_jobs.sql"), |args| {
-        args.add(column!(writes.lease_queue, id => id.0))?;
+        args.add(column!(writes.lease_queue, it => &*it.1.0))?;
         args.add(&*lease.worker_id)?;
         args.add(lease.expires_at.as_micros())
     })
@@ -132,6 +135,26 @@ fn delete_finished_jobs(writes: &JobWrites, statement: &mut Composed) -> Result<
     })
 }
 
+fn insert_leases(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let rows = writes.insert_leases();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    statement.part(include_str!("postgres/sql/insert_leases.sql"), |args| {
+        args.add(column!(rows, row => row.lease_id.0))?;
+        args.add(column!(rows, row => row.expires_at.as_micros()))?;
+        args.add(column!(rows, row => &row.job_ids[..]))
+    })
+}
+
+fn delete_leases(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+    let rows = &writes.delete_leases;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    statement.part(include_str!("postgres/sql/delete_leases.sql"), |args| args.add(column!(rows, id => id.0)))
+}
+
 pub(crate) async fn leasable_jobs(
     conn: &mut PgConnection,
     now: Option<Timestamp>,
@@ -140,6 +163,7 @@ pub(crate) async fn leasable_jobs(
     limit: usize,
 ) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
     let limit = limit.min(lanes.iter().fold(0, |sum, lane| lane.room.saturating_add(sum)));
+    let since = lanes.first().map(|lane| lane.since.map(Timestamp::as_micros)).unwrap_or_default();
     let rows = sqlx::query(include_str!("postgres/sql/leasable_jobs.sql"))
         .bind(now.map(Timestamp::as_micros))
         .bind(column!(lanes, lane => lane.lane.tenant_id.0))
@@ -147,12 +171,15 @@ pub(crate) async fn leasable_jobs(
         .bind(column!(lanes, lane => lane.room.min(i32::MAX as usize) as i32))
         .bind(limit as i64)
         .bind(types)
+        .bind(&since[..])
         .fetch_all(conn)
         .await?;
     let now = first_now(&rows)?;
-    let leasable =
-        |row: &PgRow| Ok(Leasable { enqueued_bytes: row.try_get(1)?, job: waiting_job_of_postgres(row, 2)? });
-    Ok((now, rows.iter().map(leasable).collect::<Result<_, sqlx::Error>>()?))
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        found.extend(waiting_row_of_postgres(row, 1, Place(row.try_get(7)?))?.into_leasable());
+    }
+    Ok((now, found))
 }
 
 pub(crate) async fn held_leases(
@@ -189,17 +216,29 @@ pub(crate) async fn finish_leases(
     Ok((now, rows.into_iter().filter_map(taken).collect()))
 }
 
+/// The rows that could be locked, and how many there are.
 pub(crate) async fn expired_leases(
     conn: &mut PgConnection,
-    now: Option<Timestamp>,
-    limit: u32,
-) -> Result<(Option<Timestamp>, Vec<QueueRow>), StoreError> {
+    now: Timestamp,
+    jobs: &[JobId],
+) -> Result<(Vec<QueueRow>, usize), StoreError> {
+    let ids = column!(jobs, id => id.0);
     let rows = sqlx::query(include_str!("postgres/sql/expired_leases.sql"))
-        .bind(now.map(Timestamp::as_micros))
-        .bind(i64::from(limit))
-        .fetch_all(conn)
+        .bind(now.as_micros())
+        .bind(&ids)
+        .fetch_all(&mut *conn)
         .await?;
-    taken_rows(&rows)
+    let count = "SELECT count(*) FROM job_queue WHERE job_id = ANY($2::uuid[]) AND running AND lease_expires_at <= $1";
+    let all: i64 = sqlx::query_scalar(count).bind(now.as_micros()).bind(&ids).fetch_one(conn).await?;
+    Ok((taken_rows(&rows)?.1, all as usize))
+}
+
+pub(crate) async fn running_jobs(
+    conn: &mut PgConnection,
+    jobs: &[JobId],
+) -> Result<Vec<Running>, StoreError> {
+    let sql = include_str!("postgres/sql/running_jobs.sql");
+    Ok(sqlx::query_as(sql).bind(column!(jobs, id => id.0)).fetch_all(conn).await?)
 }
 
 /// Queue rows behind a column with the time.

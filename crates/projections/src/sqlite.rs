@@ -9,9 +9,10 @@ use bpc_eventstore::sqlite::{
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::columns::{queue_row_of_sqlite, waiting_job_of_sqlite};
+use crate::columns::{queue_row_of_sqlite, waiting_row_of_sqlite};
 use crate::lanes::LaneRoom;
-use crate::leasing::Leasable;
+use crate::leasing::{Leasable, Place};
+use crate::list::Running;
 use crate::write::JobWrites;
 
 /// Write all of it, inside the transaction that `conn` is in.
@@ -22,13 +23,25 @@ pub(crate) async fn write_jobs(conn: &mut SqliteConnection, writes: &JobWrites) 
     update_queue_rows(conn, writes).await?;
     delete_queue_rows(conn, writes).await?;
     delete_finished_jobs(conn, writes).await?;
-    insert_finished_jobs(conn, writes).await
+    insert_finished_jobs(conn, writes).await?;
+    insert_leases(conn, writes).await?;
+    let sql = include_str!("sqlite/sql/delete_leases.sql");
+    execute_rows(conn, sql, &writes.delete_leases, |query, id| query.bind(id.0)).await
 }
 
 /// Write only the rows of views that begin empty.
 pub(crate) async fn insert_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
     insert_queue_rows(conn, writes).await?;
-    insert_finished_jobs(conn, writes).await
+    insert_finished_jobs(conn, writes).await?;
+    insert_leases(conn, writes).await
+}
+
+async fn insert_leases(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
+    let sql = include_str!("sqlite/sql/insert_leases.sql");
+    execute_rows(conn, sql, &writes.insert_leases(), |query, row| {
+        query.bind(row.lease_id.0).bind(row.expires_at.as_micros()).bind(&row.job_ids[..])
+    })
+    .await
 }
 
 async fn insert_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
@@ -60,7 +73,7 @@ async fn insert_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> R
 }
 
 async fn lease_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
-    let Some(lease) = &writes.lease else {
+    let Some((_, lease)) = &writes.lease else {
         return Ok(());
     };
     let sql = include_str!("sqlite/sql/lease_jobs.sql");
@@ -70,7 +83,7 @@ async fn lease_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(
         sql,
         |query| query.bind(worker_id.clone()).bind(expires_at),
         &writes.lease_queue,
-        |query, id| query.bind(id.0),
+        |query, it| query.bind(it.0.0),
     )
     .await
 }
@@ -143,16 +156,21 @@ pub(crate) async fn leasable_jobs(
     let types = serde_json::to_string(types).expect("strings are JSON");
     let mut found: Vec<Leasable> = Vec::new();
     for lane in lanes {
+        let [a, b, c, d] = lane.since.map(Timestamp::as_micros);
         let rows = sqlx::query(include_str!("sqlite/sql/leasable_jobs.sql"))
             .bind(lane.lane.tenant_id.0)
             .bind(&*lane.lane.queue)
             .bind(now.as_micros())
             .bind(lane.room.min(limit) as i64)
             .bind(&types)
+            .bind(a)
+            .bind(b)
+            .bind(c)
+            .bind(d)
             .fetch_all(&mut *conn)
             .await?;
         for row in &rows {
-            found.push(Leasable { enqueued_bytes: row.try_get(1)?, job: waiting_job_of_sqlite(row, 2)? });
+            found.extend(waiting_row_of_sqlite(row, 0, Place::default())?.into_leasable());
         }
     }
     Ok(found)
@@ -194,12 +212,20 @@ pub(crate) async fn finish_leases(
 pub(crate) async fn expired_leases(
     conn: &mut SqliteConnection,
     now: Timestamp,
-    limit: u32,
+    jobs: &[JobId],
 ) -> Result<Vec<QueueRow>, StoreError> {
-    let rows = sqlx::query(include_str!("sqlite/sql/expired_leases.sql"))
-        .bind(now.as_micros())
-        .bind(limit)
-        .fetch_all(conn)
-        .await?;
+    let sql = include_str!("sqlite/sql/expired_leases.sql");
+    let micros = now.as_micros();
+    let rows =
+        fetch_rows_behind(conn, sql, |query| query.bind(micros), jobs, |query, id| query.bind(id.0)).await?;
     Ok(rows.iter().map(|row| queue_row_of_sqlite(row, 1)).collect::<Result<_, _>>()?)
+}
+
+pub(crate) async fn running_jobs(
+    conn: &mut SqliteConnection,
+    jobs: &[JobId],
+) -> Result<Vec<Running>, StoreError> {
+    let sql = include_str!("sqlite/sql/running_jobs.sql");
+    let rows = fetch_rows(conn, sql, jobs, |query, id| query.bind(id.0)).await?;
+    Ok(rows.iter().map(sqlx::FromRow::from_row).collect::<Result<_, _>>()?)
 }

@@ -4,6 +4,8 @@ use bpc_core::job::{FinishedRow, Lease, Placement, QueueRow};
 use bpc_core::{EventRecord, Job, JobId, TenantId, Timestamp};
 use bpc_eventstore::{Conn, Database, Store, StoreError};
 
+use crate::calendar::{self, LeaseId, LeaseRow};
+use crate::leasing::Place;
 use crate::{postgres, sqlite};
 
 /// Everything that one transaction writes about jobs: events, and the rows of the views that follow
@@ -12,12 +14,13 @@ use crate::{postgres, sqlite};
 pub struct JobWrites {
     pub(crate) events: Vec<EventRecord>,
     pub(crate) insert_queue: Vec<QueueRow>,
-    pub(crate) lease_queue: Vec<JobId>,
-    pub(crate) lease: Option<Lease>,
+    pub(crate) lease_queue: Vec<(JobId, Place)>,
+    pub(crate) lease: Option<(LeaseId, Lease)>,
     pub(crate) update_queue: Vec<QueueRow>,
     pub(crate) delete_queue: Vec<JobId>,
     pub(crate) insert_finished: Vec<FinishedRow>,
     pub(crate) delete_finished: Vec<FinishedKey>,
+    pub(crate) delete_leases: Vec<LeaseId>,
     pub(crate) wake: Vec<String>,
 }
 
@@ -27,7 +30,7 @@ pub(crate) type FinishedKey = (TenantId, Timestamp, JobId);
 impl JobWrites {
     /// Nothing to write?
     pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
+        self.events.is_empty() && self.delete_leases.is_empty()
     }
 
     /// Events that change no job, such as domain events.
@@ -51,12 +54,26 @@ impl JobWrites {
         }
     }
 
-    /// A job that waited in the queue, locked, and is leased now. All jobs leased by one of these have
-    /// the same worker and end of lease.
-    pub fn lease(&mut self, job: &Job, events: Vec<EventRecord>) {
+    /// A job that waited in the queue and is leased now. All jobs leased by one of these have the same
+    /// worker and end of lease.
+    pub fn lease(&mut self, lease_id: LeaseId, job: &Job, place: Place, events: Vec<EventRecord>) {
         self.events.extend(events);
-        self.lease_queue.push(job.job_id);
-        self.lease = self.lease.take().or_else(|| job.lease().cloned());
+        self.lease_queue.push((job.job_id, place));
+        self.lease = self.lease.take().or_else(|| Some((lease_id, job.lease()?.clone())));
+    }
+
+    /// Leases that name no job that still runs.
+    pub fn end_leases(&mut self, leases: impl IntoIterator<Item = LeaseId>) {
+        self.delete_leases.extend(leases);
+    }
+
+    /// The calendar's rows for everything here that runs.
+    pub(crate) fn insert_leases(&self) -> Vec<LeaseRow> {
+        let mut rows = calendar::rows_for(self.insert_queue.iter().chain(&self.update_queue));
+        rows.extend(self.lease.as_ref().map(|(lease_id, lease)| {
+            LeaseRow::new(*lease_id, lease.expires_at, self.lease_queue.iter().map(|(job, _)| *job))
+        }));
+        rows
     }
 
     /// A job that stood in the queue.

@@ -3,8 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::{CanonicalJson, write_integer, write_string};
-use crate::id::{StreamId, Version};
+use crate::envelope::Head;
+use crate::id::{JobId, StreamId, TenantId, Version};
 use crate::time::Timestamp;
+
+use super::state::{Job, Phase};
 
 /// One event of a job's stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -292,19 +295,45 @@ impl JobEvent {
     }
 }
 
-/// What the handler gets, taken out of the stored bytes of an `ENQUEUED` event without reading the rest.
-pub fn payload_of_enqueued(event_bytes: &[u8]) -> Result<&[u8], serde_json::Error> {
+/// What the stored bytes of an `ENQUEUED` event say of its job, and what the handler gets. Nothing else of
+/// the event is read.
+pub fn read_enqueued(event_bytes: &[u8]) -> Result<(Job, &[u8]), serde_json::Error> {
     #[derive(Deserialize)]
     struct Event<'a> {
+        occurred_at: Timestamp,
         #[serde(borrow)]
         payload: Enqueued<'a>,
+        stream_id: JobId,
+        tenant_id: TenantId,
     }
     #[derive(Deserialize)]
     struct Enqueued<'a> {
+        job_type: String,
+        max_attempts: u32,
         #[serde(borrow)]
         payload: &'a serde_json::value::RawValue,
+        priority: u8,
+        queue: String,
+        scheduled_at: Timestamp,
     }
-    serde_json::from_slice::<Event<'_>>(event_bytes).map(|event| event.payload.payload.get().as_bytes())
+    let event = serde_json::from_slice::<Event<'_>>(event_bytes)?;
+    let enqueued = event.payload;
+    let job = Job {
+        tenant_id: event.tenant_id,
+        job_id: event.stream_id,
+        job_type: enqueued.job_type,
+        queue: enqueued.queue,
+        priority: enqueued.priority,
+        max_attempts: enqueued.max_attempts,
+        attempts: 0,
+        created_at: event.occurred_at,
+        scheduled_at: enqueued.scheduled_at,
+        head: Head::NONE,
+        phase: Phase::Queued,
+        last_error: None,
+        settled_fence: Version::NONE,
+    };
+    Ok((job, enqueued.payload.get().as_bytes()))
 }
 
 /// Writes one object with keys already in canonical order.

@@ -71,10 +71,15 @@ pub(crate) async fn now(pool: &PgPool) -> Result<Timestamp, StoreError> {
     Ok(Timestamp::from_micros(micros))
 }
 
+/// About what an event takes beside its bytes.
+const ROW_REST: usize = 160;
+
 /// Add the append of `events` to a statement.
 pub fn append_events(events: &[EventRecord], statement: &mut Composed) -> Result<(), StoreError> {
     let column = |take: fn(&EventRecord) -> Uuid| events.iter().map(take).collect::<Vec<_>>();
     statement.part(include_str!("sql/append_events.sql"), |args| {
+        // Most of what a batch sends; growing into it step by step copies it again and again.
+        args.reserve(events.iter().map(|event| event.event_bytes.len() + ROW_REST).sum());
         args.add(column(|event| event.tenant_id.0))?;
         args.add(events.iter().map(|event| &*event.stream_type).collect::<Vec<_>>())?;
         args.add(column(|event| event.stream_id.0))?;
@@ -118,6 +123,11 @@ pub(crate) type AddResult = Result<(), sqlx::error::BoxDynError>;
 pub struct Args<'a>(pub(crate) &'a mut PgArguments);
 
 impl Args<'_> {
+    /// Make room for so many bytes.
+    pub fn reserve(&mut self, bytes: usize) {
+        sqlx::Arguments::reserve(self.0, 0, bytes);
+    }
+
     /// Bind the next value.
     pub fn add<'q, T>(&mut self, value: T) -> AddResult
     where

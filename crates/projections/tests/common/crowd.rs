@@ -186,9 +186,11 @@ impl Crowd {
         self.house.pass(Duration::from_secs(20));
         let mut tx = self.house.store.begin().await.unwrap();
         let clock = self.house.clock.clone();
-        let expired = expired_leases(&mut tx.conn(), &clock, 3).await.unwrap().rows;
+        let mut expired = expired_leases(&mut tx.conn(), &clock, 100).await.unwrap();
+        expired.taken.rows.sort_by_key(|job| job.job_id);
         let mut writes = JobWrites::default();
-        for job in expired {
+        writes.end_leases(expired.over);
+        for job in expired.taken.rows {
             let gone =
                 self.decide(job.tenant_id, job.job_id, Some(job), Command::Expire).expect("an expired lease");
             writes.change_live(gone.job, gone.records);

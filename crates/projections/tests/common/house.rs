@@ -158,7 +158,7 @@ impl House {
 
     /// A lane with room for many.
     pub fn lane(&self, tenant: TenantId, queue: &str) -> LaneRoom {
-        LaneRoom { lane: Lane { tenant_id: tenant, queue: queue.to_owned() }, room: 1000 }
+        LaneRoom::new(Lane { tenant_id: tenant, queue: queue.to_owned() }, 1000)
     }
 }
 

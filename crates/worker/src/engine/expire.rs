@@ -15,21 +15,22 @@ impl Engine {
         // On SQLite, looking first saves every worker from queueing up to write nothing.
         if let Database::Sqlite(_) = self.store.database {
             let mut tx = self.store.begin_read().await?;
-            if expired_leases(&mut tx.conn(), &self.store.clock, 1).await?.rows.is_empty() {
+            let found = expired_leases(&mut tx.conn(), &self.store.clock, 1).await?;
+            if found.taken.rows.is_empty() && found.over.is_empty() {
                 return Ok(0);
             }
         }
         let mut tx = self.store.begin().await?;
         let expired = expired_leases(&mut tx.conn(), &self.store.clock, limit).await?;
-        if expired.rows.is_empty() {
+        if expired.taken.rows.is_empty() && expired.over.is_empty() {
             return Ok(0);
         }
         let mut source = source();
-        let mut stamp = stamp("system", expired.now, None, &mut source);
+        let mut stamp = stamp("system", expired.taken.now, None, &mut source);
         let mut writes = JobWrites::default();
         let mut lanes = Vec::new();
-        let count = expired.rows.len();
-        for job in expired.rows {
+        let count = expired.taken.rows.len();
+        for job in expired.taken.rows {
             tracing::warn!(
                 job.id = %job.job_id,
                 job.r#type = job.job_type,
@@ -44,6 +45,7 @@ impl Engine {
             writes.wake(lane.hint());
             lanes.push(lane);
         }
+        writes.end_leases(expired.over);
         write_jobs(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
         lanes.into_iter().for_each(|lane| self.hints.lane(lane));

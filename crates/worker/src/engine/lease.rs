@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use bpc_core::job::{Command, payload_of_enqueued, transition};
-use bpc_core::{Job as JobState, JobId, Timestamp};
-use bpc_eventstore::StoreError;
-use bpc_projections::{JobWrites, LaneRoom, leasable_jobs, write_jobs};
+use bpc_core::job::{Command, transition};
+use bpc_core::{Job as JobState, Timestamp};
+use bpc_projections::{JobWrites, LaneRoom, Leasable, LeaseId, leasable_jobs, write_jobs};
 
 use crate::error::EngineError;
 
@@ -21,6 +20,8 @@ pub struct LeasedJob {
     pub payload: Vec<u8>,
     /// When it was leased, by the database's clock.
     pub leased_at: Timestamp,
+    /// The lease that it was taken with, along with others.
+    pub lease_id: LeaseId,
 }
 
 impl Engine {
@@ -38,37 +39,25 @@ impl Engine {
         let limits = Limits::read(&mut tx.conn(), &self.registry).await?;
         let lanes = limits.lanes(lanes);
         let types = limits.open_types(&self.registry);
-        let taken = leasable_jobs(&mut tx.conn(), &self.store.clock, &lanes, &types, limit).await?;
+        let clock = &self.store.clock;
+        let taken = leasable_jobs(&mut tx.conn(), clock, &lanes, &types, limit).await?;
         if taken.rows.is_empty() {
             return Ok(Vec::new());
         }
+        let lease_id = LeaseId::fresh(taken.now);
         let actor = format!("worker:{worker_id}");
         let mut source = source();
         let mut stamp = stamp(&actor, taken.now, None, &mut source);
         let mut writes = JobWrites::default();
         let mut leased = Vec::with_capacity(taken.rows.len());
-        for row in limits.within(taken.rows) {
-            let (tenant, id) = (row.job.tenant_id, row.job.job_id);
-            let payload = match payload(id, &row.enqueued_bytes) {
-                Ok(payload) => payload,
-                // It stays where it is; the others must not wait for it.
-                Err(error) => {
-                    tracing::error!(job.id = %id, %error, "cannot lease");
-                    continue;
-                }
-            };
+        for Leasable { job, payload, place } in limits.within(taken.rows) {
             let command = Command::Lease { worker_id: worker_id.to_owned(), ttl };
-            let done = transition(tenant, id, Some(row.job), command, &mut stamp)?;
-            leased.push(LeasedJob { payload, leased_at: taken.now, job: done.job.clone() });
-            writes.lease(&done.job, done.records);
+            let done = transition(job.tenant_id, job.job_id, Some(job), command, &mut stamp)?;
+            writes.lease(lease_id, &done.job, place, done.records);
+            leased.push(LeasedJob { payload, leased_at: taken.now, job: done.job, lease_id });
         }
         write_jobs(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
         Ok(leased)
     }
-}
-
-fn payload(id: JobId, enqueued_bytes: &[u8]) -> Result<Vec<u8>, StoreError> {
-    let payload = payload_of_enqueued(enqueued_bytes);
-    payload.map(<[u8]>::to_vec).map_err(|_| StoreError::Damaged(format!("first event of job {id}")))
 }

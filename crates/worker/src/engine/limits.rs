@@ -56,7 +56,7 @@ impl Limits {
         let room = |lane: &LaneRoom| {
             self.queues.get(&lane.lane.queue).map_or(lane.room, |left| lane.room.min(*left))
         };
-        let lanes = lanes.iter().map(|lane| LaneRoom { room: room(lane), lane: lane.lane.clone() });
+        let lanes = lanes.iter().map(|lane| LaneRoom { room: room(lane), ..lane.clone() });
         lanes.filter(|lane| lane.room > 0).collect()
     }
 

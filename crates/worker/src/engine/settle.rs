@@ -10,7 +10,7 @@ use bpc_core::job::{
 };
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
 use bpc_eventstore::{Conn, StreamHead, entropy, stream_heads};
-use bpc_projections::{JobWrites, Lane, finish_leases, held_leases, lock_job, write_jobs};
+use bpc_projections::{JobWrites, Lane, LeaseId, finish_leases, held_leases, lock_job, write_jobs};
 
 use crate::effects::Effects;
 use crate::error::EngineError;
@@ -57,14 +57,29 @@ pub enum Settled {
 impl Engine {
     /// Record the outcomes of attempts. Durable when it returns; in the order given.
     pub async fn settle(&self, worker_id: &str, attempts: &[Attempt]) -> Result<Vec<Settled>, EngineError> {
+        self.settle_and_end(worker_id, attempts, &[]).await
+    }
+
+    /// The same, for a worker that knows of leases of which it holds no job any more.
+    pub(crate) async fn settle_and_end(
+        &self,
+        worker_id: &str,
+        attempts: &[Attempt],
+        leases: &[LeaseId],
+    ) -> Result<Vec<Settled>, EngineError> {
         let mut settled = Vec::with_capacity(attempts.len());
         for batch in one_attempt_per_job(attempts) {
-            settled.extend(self.settle_batch(worker_id, batch).await?);
+            settled.extend(self.settle_batch(worker_id, batch, leases).await?);
         }
         Ok(settled)
     }
 
-    async fn settle_batch(&self, worker_id: &str, attempts: &[Attempt]) -> Result<Vec<Settled>, EngineError> {
+    async fn settle_batch(
+        &self,
+        worker_id: &str,
+        attempts: &[Attempt],
+        leases: &[LeaseId],
+    ) -> Result<Vec<Settled>, EngineError> {
         let mut tx = self.store.begin().await?;
         let mut held = held_jobs(self, worker_id, &mut tx.conn(), attempts, true).await?;
         if held.is_none() {
@@ -80,6 +95,7 @@ impl Engine {
         }
         let Settling { mut writes, lanes, .. } = settling;
         lanes.iter().for_each(|lane| writes.wake(lane.hint()));
+        writes.end_leases(leases.iter().copied());
         write_jobs(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
         lanes.into_iter().for_each(|lane| self.hints.lane(lane));

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bpc_core::{JobId, Version};
+use bpc_projections::LeaseId;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::{Context, Stopping};
@@ -13,6 +14,7 @@ use crate::context::{Context, Stopping};
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) fence: Version,
+    pub(super) lease_id: LeaseId,
     pub(super) since: Instant,
     /// When the lease ends, by this host's clock and on the safe side: counted from before it was asked for.
     pub(super) deadline: Instant,
@@ -33,22 +35,54 @@ impl Held {
 #[derive(Debug, Default)]
 pub(super) struct HeldJobs {
     jobs: Mutex<HashMap<JobId, Held>>,
+    leases: Mutex<Leases>,
+}
+
+/// The leases that the jobs were taken with.
+#[derive(Debug, Default)]
+struct Leases {
+    /// How many jobs of each are still held.
+    open: HashMap<LeaseId, usize>,
+    /// Those of which none is.
+    over: Vec<LeaseId>,
+}
+
+impl Leases {
+    fn let_go(&mut self, lease: LeaseId) {
+        let Some(jobs) = self.open.get_mut(&lease) else {
+            return;
+        };
+        *jobs -= 1;
+        if *jobs == 0 {
+            self.open.remove(&lease);
+            self.over.push(lease);
+        }
+    }
 }
 
 impl HeldJobs {
     pub(super) fn insert(&self, job: JobId, held: Held) {
         // An attempt of the same job that lost its lease and is not over yet: nobody else can end it.
+        *self.leases().open.entry(held.lease_id).or_default() += 1;
         if let Some(former) = self.lock().insert(job, held) {
             former.lose();
+            self.leases().let_go(former.lease_id);
         }
     }
 
     /// Settled: let go of it. A job that was leased again meanwhile is another attempt and stays.
     pub(super) fn remove(&self, job: JobId, fence: Version) {
         let mut jobs = self.lock();
-        if jobs.get(&job).is_some_and(|held| held.fence == fence) {
-            jobs.remove(&job);
+        if jobs.get(&job).is_some_and(|held| held.fence == fence)
+            && let Some(held) = jobs.remove(&job)
+        {
+            self.leases().let_go(held.lease_id);
         }
+    }
+
+    /// The leases since the last call of which no job is held any more.
+    pub(super) fn leases_over(&self) -> Vec<LeaseId> {
+        std::mem::take(&mut self.leases().over)
     }
 
     /// Can whatever this attempt brings only be refused?
@@ -88,6 +122,10 @@ impl HeldJobs {
     /// End every attempt without waiting for its handler.
     pub(super) fn abandon_all(&self) {
         self.lock().values().for_each(|held| held.abandon.cancel());
+    }
+
+    fn leases(&self) -> MutexGuard<'_, Leases> {
+        self.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<JobId, Held>> {

@@ -1,8 +1,9 @@
 //! Which lanes to lease from, and when to look again.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use bpc_core::{Job, Timestamp};
 use bpc_projections::{Lane, LaneRoom, WaitingLane};
 
 use super::WorkerOptions;
@@ -10,20 +11,21 @@ use super::WorkerOptions;
 /// Lanes known to have due jobs, as far as hints and the last look tell.
 #[derive(Debug)]
 pub(super) struct ReadyLanes {
-    ready: BTreeSet<Lane>,
+    /// And by priority, since when: what was due before is leased already.
+    ready: BTreeMap<Lane, [Timestamp; 4]>,
     look_at: Instant,
 }
 
 impl ReadyLanes {
     /// Nothing known: look at once.
     pub(super) fn new(now: Instant) -> Self {
-        ReadyLanes { ready: BTreeSet::new(), look_at: now }
+        ReadyLanes { ready: BTreeMap::new(), look_at: now }
     }
 
     /// A hint says that this lane has work.
     pub(super) fn hint(&mut self, lane: Lane, options: &WorkerOptions) {
         if options.is_mine(&lane) {
-            self.ready.insert(lane);
+            self.ready.insert(lane, NOTHING_KNOWN);
         }
     }
 
@@ -42,7 +44,7 @@ impl ReadyLanes {
         let mut wait = options.poll_interval;
         for waiting in found.into_iter().filter(|it| options.is_mine(&it.lane)) {
             if waiting.due_in.is_zero() {
-                self.ready.insert(waiting.lane);
+                self.ready.insert(waiting.lane, NOTHING_KNOWN);
             } else {
                 // A moment late rather than a moment early and again.
                 wait = wait.min(waiting.due_in + Duration::from_millis(1));
@@ -53,7 +55,21 @@ impl ReadyLanes {
 
     /// The lanes to lease up to `room` jobs from.
     pub(super) fn plan(&self, room: usize) -> Vec<LaneRoom> {
-        self.ready.iter().map(|lane| LaneRoom { lane: lane.clone(), room }).collect()
+        let room =
+            |(lane, since): (&Lane, &[Timestamp; 4])| LaneRoom { lane: lane.clone(), room, since: *since };
+        self.ready.iter().map(room).collect()
+    }
+
+    /// Leased, in the order of the queue and leaving none out: the next lease need not walk over these again.
+    pub(super) fn leased<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>) {
+        let [since] = &mut self.ready.values_mut().collect::<Vec<_>>()[..] else {
+            return;
+        };
+        for job in jobs {
+            if let Some(since) = since.get_mut(usize::from(job.priority)) {
+                *since = job.scheduled_at.max(*since);
+            }
+        }
     }
 
     /// A lease from all of `plan` found fewer jobs than there was room for: they are empty now. A look
@@ -71,6 +87,9 @@ impl ReadyLanes {
         self.ready.is_empty()
     }
 }
+
+/// Anything may wait.
+const NOTHING_KNOWN: [Timestamp; 4] = [Timestamp::from_micros(0); 4];
 
 #[cfg(test)]
 mod tests {

@@ -100,6 +100,10 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         if leased.len() < room {
             lanes.exhausted(&plan, is_any, Instant::now());
         }
+        // A type that is full is passed over, and may have places again.
+        if !self.shared.engine.registry.has_limits() {
+            lanes.leased(leased.iter().map(|leased| &leased.job));
+        }
         self.shared.counts.leased(leased.len());
         for job in leased {
             (self.start)(job, asked_at);

@@ -171,6 +171,7 @@ fn start(
     let abandon = CancellationToken::new();
     let held = Held {
         fence: leased.job.lease().map(|lease| lease.fence).unwrap_or_default(),
+        lease_id: leased.lease_id,
         since: asked_at,
         deadline: asked_at + shared.options.lease_ttl,
         cx: cx.clone(),
@@ -186,7 +187,8 @@ fn start(
             place = place => place.ok(),
         };
         let attempt = match place {
-            Some(_) => attempt::run(&shared.engine, leased, cx, &abandon).await,
+            // Boxed: a task is moved several times before it first runs, and this is most of it.
+            Some(_) => Box::pin(attempt::run(&shared.engine, leased, cx, &abandon)).await,
             None => attempt::not_started(leased),
         };
         // The place is kept until the settler takes it: a settler that falls behind slows the handlers.

@@ -42,8 +42,10 @@ pub(super) async fn settle_all(shared: Arc<Shared>, mut finished: mpsc::Receiver
 async fn settle(shared: &Shared, batch: &[Attempt]) {
     let mut backoff = Backoff::default();
     let mut conflicts = 0;
+    // Whatever becomes of them: a lease that is not ended here is by the reaper, when its time comes.
+    let leases = shared.held.leases_over();
     loop {
-        match shared.settling.settle(&shared.options.worker_id, batch).await {
+        match shared.settling.settle_and_end(&shared.options.worker_id, batch, &leases).await {
             Ok(settled) => {
                 if !backoff.is_first() {
                     tracing::info!(jobs = batch.len(), "the database is back, settled");

@@ -204,7 +204,7 @@ pub fn second(act: Act) -> Enqueue {
 }
 
 pub fn lane(tenant_id: TenantId, queue: &str, room: usize) -> LaneRoom {
-    LaneRoom { lane: Lane { tenant_id, queue: queue.to_owned() }, room }
+    LaneRoom::new(Lane { tenant_id, queue: queue.to_owned() }, room)
 }
 
 pub fn ended(leased: &LeasedJob, outcome: Outcome, effects: Effects) -> Attempt {

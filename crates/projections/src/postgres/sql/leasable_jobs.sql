@@ -1,15 +1,19 @@
 -- Due jobs of some lanes (tenant and queue, with room for so many), by priority then due time, with
--- the ENQUEUED event that holds their payload.
+-- the ENQUEUED event that says the rest of them.
 --
--- A lane is read one priority at a time, so that jobs due in the future are never walked over. How
--- many of each lane belong to the first $5 of all is found without locks; then just so many are
+-- A lane is read one priority at a time, so that jobs due in the future are never walked over, and from
+-- where the caller got to before ($7), so that those running are not either.
+--
+-- How many of each lane belong to the first $5 of all is found without locks; then just so many are
 -- locked, each worker skipping what others hold. Locking more than are wanted would write to the
 -- rows of jobs that stay where they are. A single lane needs no counting: its rows come in order, and
 -- the last LIMIT stops the locking (measured: 20 us a job with the count, 14 without).
+--
+-- Rows are found by index, and from then on by place (measured with lease_jobs.sql: 15 us a job instead of 21).
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
 ), wanted AS MATERIALIZED (
-    SELECT tenant_id, queue, priority, count(*) AS jobs
+    SELECT tenant_id, queue, priority, count(*) AS jobs, 0::int8 AS since
     FROM (
         SELECT lane.tenant_id, lane.queue, due.priority, due.scheduled_at
         FROM clock, unnest($2::uuid[], $3::text[], $4::int4[]) AS lane(tenant_id, queue, room),
@@ -29,19 +33,23 @@ WITH clock AS MATERIALIZED (
     WHERE cardinality($2::uuid[]) > 1
     GROUP BY tenant_id, queue, priority
     UNION ALL
-    SELECT ($2::uuid[])[1], ($3::text[])[1], level.priority, LEAST(($4::int4[])[1], $5)
+    SELECT ($2::uuid[])[1], ($3::text[])[1], level.priority, LEAST(($4::int4[])[1], $5), ($7::int8[])[level.priority + 1]
     FROM generate_series(0, 3) AS level(priority)
     WHERE cardinality($2::uuid[]) = 1
 )
 SELECT clock.now, (SELECT e.event_bytes FROM events e WHERE e.stream_id = q.job_id AND e.version = 1),
-    q.job_id, q.tenant_id, q.created_at, q.scheduled_at, q.version, q.max_attempts, q.attempts, q.priority, q.job_type,
-    q.queue, q.head_hash
-FROM clock, wanted,
-LATERAL (
-    SELECT * FROM job_queue q
-    WHERE NOT q.running AND q.tenant_id = wanted.tenant_id AND q.queue = wanted.queue
-        AND q.priority = wanted.priority AND q.scheduled_at <= clock.now AND q.job_type = ANY ($6::text[])
-    ORDER BY q.scheduled_at LIMIT wanted.jobs
-    FOR UPDATE SKIP LOCKED
-) AS q
-LIMIT $5
+    q.job_id, q.version, q.head_hash, q.attempts, q.scheduled_at, q.ctid::text
+FROM clock, job_queue q
+WHERE q.ctid = ANY (ARRAY(
+    SELECT first.ctid
+    FROM clock, wanted,
+    LATERAL (
+        SELECT q.ctid FROM job_queue q
+        WHERE NOT q.running AND q.tenant_id = wanted.tenant_id AND q.queue = wanted.queue
+            AND q.priority = wanted.priority AND q.scheduled_at >= wanted.since AND q.scheduled_at <= clock.now
+            AND q.job_type = ANY ($6::text[])
+        ORDER BY q.scheduled_at LIMIT wanted.jobs
+        FOR UPDATE SKIP LOCKED
+    ) AS first
+    LIMIT $5
+))

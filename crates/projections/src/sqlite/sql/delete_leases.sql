@@ -1,0 +1,1 @@
+DELETE FROM leases WHERE lease_id IN (VALUES (?))
