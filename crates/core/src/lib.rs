@@ -1,4 +1,5 @@
-//! The rule book: ids, envelope, canonical JSON, chain hash, job events, `fold` and `decide`.
+//! The rule book: ids, envelope, canonical JSON, chain hash, job events, `fold` and `decide`,
+//! Merkle tree, tiles, checkpoints and proofs.
 //! Imports no other room; touches no clock, random source, database or runtime.
 //!
 //! Everything here is a pure function of its arguments: time, jitter and ids arrive from outside,
@@ -10,7 +11,10 @@ pub mod envelope;
 pub mod id;
 pub mod job;
 pub mod log_events;
+pub mod merkle;
+pub mod note;
 pub mod retry;
+pub mod tile;
 pub mod time;
 
 pub use canonical::CanonicalJson;
