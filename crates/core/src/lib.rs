@@ -13,9 +13,11 @@ pub mod job;
 pub mod log_events;
 pub mod merkle;
 pub mod note;
+pub mod proof;
 pub mod retry;
 pub mod tile;
 pub mod time;
+pub mod witness;
 
 pub use canonical::CanonicalJson;
 pub use chain::{Hash, chain_hash};

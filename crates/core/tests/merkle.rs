@@ -152,6 +152,8 @@ fn proofs_that_cannot_be_are_refused_by_name() {
     assert_eq!(refused, Err(BadProof::OldRoot { expected: leaf, found: EMPTY_ROOT }));
     let refused = verify_consistency(1, &leaf, 1, &EMPTY_ROOT, &[]);
     assert_eq!(refused, Err(BadProof::OldRoot { expected: leaf, found: EMPTY_ROOT }));
+    let refused = verify_consistency(0, &EMPTY_ROOT, 0, &leaf, &[]);
+    assert_eq!(refused, Err(BadProof::Root { expected: leaf, found: EMPTY_ROOT }));
     // The largest numbers there are do not overflow anything.
     assert!(verify_inclusion(&leaf, u64::MAX - 1, u64::MAX, &[], &leaf).is_err());
     assert!(verify_consistency(u64::MAX - 1, &leaf, u64::MAX, &leaf, &[]).is_err());

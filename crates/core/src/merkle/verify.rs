@@ -101,11 +101,16 @@ pub fn verify_consistency(
         return Err(BadProof::NotOlder { old, new });
     }
     if old == 0 || old == new {
-        let found = if old == 0 { EMPTY_ROOT } else { *new_root };
-        return match path.len() {
-            0 if found == *old_root => Ok(()),
-            0 => Err(BadProof::OldRoot { expected: *old_root, found }),
-            found => Err(BadProof::Length { expected: 0, found }),
+        if !path.is_empty() {
+            return Err(BadProof::Length { expected: 0, found: path.len() });
+        }
+        let old_is = if old == 0 { EMPTY_ROOT } else { *new_root };
+        if old_is != *old_root {
+            return Err(BadProof::OldRoot { expected: *old_root, found: old_is });
+        }
+        return match new {
+            0 if *new_root != EMPTY_ROOT => Err(BadProof::Root { expected: *new_root, found: EMPTY_ROOT }),
+            _ => Ok(()),
         };
     }
     // The proof climbs from the last complete subtree of the old tree, of that height.

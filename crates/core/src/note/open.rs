@@ -1,6 +1,8 @@
 //! Reading a signed checkpoint: which log, how large, who says so.
 
-use super::{Checkpoint, CheckpointError, NoteError, SignatureKind, SignedNote, Verified, VerifierKey};
+use super::{
+    Checkpoint, CheckpointError, KeyId, NoteError, SignatureKind, SignedNote, Verified, VerifierKey,
+};
 
 /// A checkpoint that its log signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub struct OpenCheckpoint<'a> {
     pub log: Vec<&'a VerifierKey>,
     /// Witnesses that signed it too, and when.
     pub witnesses: Vec<Verified<'a>>,
+    /// Signature lines of keys that are not known here: names only, nothing is proved by them.
+    pub unknown: Vec<(String, KeyId)>,
 }
 
 /// Why a checkpoint says nothing.
@@ -56,5 +60,8 @@ pub fn open_checkpoint<'a>(bytes: &[u8], keys: &'a [VerifierKey]) -> Result<Open
     if log.is_empty() {
         return Err(OpenError::NotByItsLog { origin: checkpoint.origin });
     }
-    Ok(OpenCheckpoint { checkpoint, log, witnesses })
+    let is_known = |name: &str, id| keys.iter().any(|key| key.name() == name && key.id() == id);
+    let strangers = note.signatures.into_iter().filter(|line| !is_known(&line.name, line.id));
+    let unknown = strangers.map(|line| (line.name, line.id)).collect();
+    Ok(OpenCheckpoint { checkpoint, log, witnesses, unknown })
 }
