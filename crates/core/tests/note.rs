@@ -30,6 +30,37 @@ fn a_note_signed_elsewhere_is_verified_and_signed_again_to_the_same_bytes() {
     assert_eq!(again.to_string(), NEUMANN_NOTE);
 }
 
+/// A checkpoint that a public log and its witnesses published, with their public keys.
+#[test]
+fn a_checkpoint_of_a_public_log_holds_for_all_who_signed_it() {
+    let note = "arche2025h1.staging.ct.transparency.dev
+1432088532
+U7WM79jrzyhGZ5/GUBTpM7NzwdyfFx61t3RovgcC4Ro=
+
+— arche2025h1.staging.ct.transparency.dev zTM8sQAAAZ5W0WdjBAMARjBEAiBjW5IQf9pvsYLfQFX6hoGREPMHbdQ3urbllzalApkptQIgIpwtEroeW2BXaHAI4kJXFbon5Ch9MNL5zRNZ55lvGt0=
+— arche2025h1.staging.ct.transparency.dev ui8GwCF1+kWqZrxGdhj4aX3gcw7XUlXQQabg/27lefwhUkzbC3NygNI75MdhL1bfTW9g8Ei59RA23oHP7Ry1k3ZFWwQ=
+— transparency.dev/DEV:witness-little-garden 2AQqhwAAAABqEiEgzgFIqqhbUoDwjMWE6UP8nd8/KYTzwZ2rhIgcqoXHAwVkjZr4AscylP3v7sEodkRAErumC2q44vdgJY096st5BQ==
+— witness1.smartit.nu/witness1 pIyCDwAAAABqEiEghIp82KWebrw7/oHQwlTAm3g2RKS4+eebl8eO0WH+/iEcxZ75W3u5hNI7TOQtmJbqmNWVuE0tgh0XwzdZsDsUAQ==
+— remora.n621.de 2net5wAAAABqEiEgPlfF3V06o0Y+fHM+J5J9s27wgxxcOVSpZ/2g/KSiXCg9DEZI+aVCIobWX9sXTynk5XeU/zZ0WBxtqB0DrAWfBw==
+— witness.stagemole.eu Z/euoAAAAABqEiEgw0i+7g2ENfDAWHmtRzCfKTHSDwYDJA2NmKeGi9Y8FtEyOUvVr+AJmIY/2TUFucgKi7lI7cUiOvKFYe/TmN9DAg==
+";
+    let keys = [
+        "arche2025h1.staging.ct.transparency.dev+ba2f06c0+AU0vHmlGCS/PdN8b2OaGmKprLI8HKM+dJ472xgFYh15f",
+        "transparency.dev/DEV:witness-little-garden+d8042a87+BCtusOxINQNUTN5Oj8HObRkh2yHf/MwYaGX4CPdiVEPM",
+        "witness1.smartit.nu/witness1+a48c820f+BPSFWg9G6KPiO7QPryYO5Xq4oYJJ+kAvLKLSimDhoxMO",
+        "remora.n621.de+da77ade7+BOvN63jn/bLvkieywe8R6UYAtVtNbZpXh34x7onlmtw2",
+        "witness.stagemole.eu+67f7aea0+BEqSG3yu9YrmcM3BHvQYTxwFj3uSWakQepafafpUqklv",
+    ];
+    let keys = keys.map(|key| key.parse::<VerifierKey>().unwrap());
+    let opened = open_checkpoint(note.as_bytes(), &keys).unwrap();
+    assert_eq!((opened.checkpoint.size, opened.log), (1_432_088_532, vec![&keys[0]]));
+    let witnesses: Vec<_> = opened.witnesses.iter().map(|witness| (witness.key, witness.at)).collect();
+    assert_eq!(witnesses, keys[1..].iter().map(|key| (key, Some(0x6a12_2120))).collect::<Vec<_>>());
+    // Its first line is of a type that browsers need and this program does not know.
+    assert_eq!(opened.unknown.len(), 1);
+    assert_eq!(SignedNote::parse(note.as_bytes()).unwrap().to_string(), note);
+}
+
 #[test]
 fn no_byte_of_a_note_can_be_changed() {
     let keys = [NEUMANN.parse::<VerifierKey>().unwrap()];
