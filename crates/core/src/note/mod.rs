@@ -25,7 +25,7 @@ pub fn base64(bytes: &[u8]) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// The bytes of standard base64 text; `None` for any other spelling than [`base64`] writes.
+/// The bytes of standard base64 text; `None` for any other spelling than [`base64()`] writes.
 pub fn unbase64(text: &str) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(text).ok()
 }
