@@ -1,4 +1,4 @@
-//! The log on PostgreSQL and SQLite: append, read, verify.
+//! The log on PostgreSQL and SQLite: append, read, seal, verify.
 //! Imports `core` only; knows nothing of job handlers.
 
 mod append;
@@ -12,6 +12,7 @@ mod log_key;
 mod migrate;
 pub mod postgres;
 mod read;
+pub mod seal;
 pub mod sqlite;
 mod store;
 mod tenant;

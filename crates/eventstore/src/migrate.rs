@@ -37,6 +37,7 @@ migrations! {
     2 "0002_jobs",
     3 "0003_blobs",
     4 "0004_drills",
+    5 "0005_seals",
     6 "0006_leases",
 }
 

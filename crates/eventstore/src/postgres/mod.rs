@@ -1,6 +1,7 @@
 //! PostgreSQL's own tongue.
 
 mod compose;
+pub(crate) mod seal;
 
 use std::time::Duration;
 

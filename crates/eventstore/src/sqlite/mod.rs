@@ -1,6 +1,7 @@
 //! SQLite's own tongue.
 
 mod rows;
+pub(crate) mod seal;
 
 use std::str::FromStr;
 use std::time::Duration;

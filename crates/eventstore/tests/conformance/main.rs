@@ -9,6 +9,7 @@ mod faults;
 mod log_keys;
 mod migrate;
 mod read;
+mod seal;
 mod statements;
 mod tenants;
 mod verify;

@@ -1,0 +1,138 @@
+//! Sealing, in PostgreSQL's own tongue.
+
+use bpc_core::merkle::event_leaf;
+use bpc_core::{Hash, StreamId, Version};
+use futures_util::TryStreamExt;
+use sqlx::{PgConnection, Row};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::seal::{Generation, IdRange, Pending, Plan, log_stream};
+
+/// Locked in a statement of its own: the next one sees everything that was committed by whoever held
+/// the lock before. Without waiting, somebody else's lock is an answer: they are sealing.
+const LOCK: &str = "SELECT size, root FROM log_state WHERE only_row = 1 FOR UPDATE";
+const LOCK_IF_FREE: &str = "SELECT size, root FROM log_state WHERE only_row = 1 FOR UPDATE SKIP LOCKED";
+
+/// Everyone who may be writing to the log: they hold this lock from before their first id to their end.
+const WRITERS: &str = "SELECT DISTINCT virtualtransaction FROM pg_locks \
+    WHERE locktype = 'relation' AND relation = 'events'::regclass AND mode = 'RowExclusiveLock' AND granted \
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+pub(crate) async fn lock_log_state(
+    conn: &mut PgConnection,
+    waits: bool,
+) -> Result<Option<(i64, Vec<u8>)>, StoreError> {
+    let sql = if waits { LOCK } else { LOCK_IF_FREE };
+    Ok(sqlx::query_as(sql).fetch_optional(conn).await?)
+}
+
+/// Returns them in order of their ids, and whether there may be more in the gaps.
+pub(crate) async fn pending_events(
+    conn: &mut PgConnection,
+    highest_id: i64,
+    gaps: &[IdRange],
+    limit: usize,
+) -> Result<Vec<Pending>, StoreError> {
+    let sql = include_str!("sql/pending_events.sql");
+    let mut rows = sqlx::query(sql)
+        .bind(highest_id)
+        .bind(gaps.iter().map(|gap| gap.first).collect::<Vec<_>>())
+        .bind(gaps.iter().map(|gap| gap.last).collect::<Vec<_>>())
+        .bind(limit as i64)
+        .fetch(conn);
+    let (mut pending, log) = (Vec::new(), log_stream());
+    while let Some(row) = rows.try_next().await? {
+        let (id, version): (i64, i32) = (row.try_get(0)?, row.try_get(3)?);
+        let hash = Hash::from_slice(row.try_get(4)?)
+            .ok_or_else(|| StoreError::Damaged(format!("hash of the event with id {id}")))?;
+        let stream_id = StreamId(row.try_get::<Uuid, _>(2)?);
+        let leaf = event_leaf(row.try_get(1)?, stream_id, Version(version as u32), &hash);
+        pending.push(Pending { id, leaf, is_of_log: stream_id == log });
+    }
+    pending.sort_unstable_by_key(|event| event.id);
+    Ok(pending)
+}
+
+/// Tiles, order and late events of a pass.
+pub(crate) async fn write_seal(conn: &mut PgConnection, plan: &Plan) -> Result<(), StoreError> {
+    sqlx::query(include_str!("sql/write_tiles.sql"))
+        .bind(plan.tiles.iter().map(|tile| i16::from(tile.id.level)).collect::<Vec<_>>())
+        .bind(plan.tiles.iter().map(|tile| tile.id.index as i64).collect::<Vec<_>>())
+        .bind(plan.tiles.iter().map(|tile| &tile.bytes[..]).collect::<Vec<_>>())
+        .execute(&mut *conn)
+        .await?;
+    sqlx::query(include_str!("sql/write_order.sql"))
+        .bind(plan.order.iter().map(|row| row.tile_index as i64).collect::<Vec<_>>())
+        .bind(plan.order.iter().map(|row| row.first_id).collect::<Vec<_>>())
+        .bind(plan.order.iter().map(|row| &row.event_ids[..]).collect::<Vec<_>>())
+        .execute(&mut *conn)
+        .await?;
+    if !plan.late.is_empty() {
+        sqlx::query(include_str!("sql/write_late_events.sql"))
+            .bind(plan.late.iter().map(|late| late.0).collect::<Vec<_>>())
+            .bind(plan.late.iter().map(|late| late.1 as i64).collect::<Vec<_>>())
+            .execute(conn)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Who is writing to the log now, as PostgreSQL names transactions.
+pub(crate) async fn writers(conn: &mut PgConnection) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar(WRITERS).fetch_all(conn).await?)
+}
+
+type GapColumns = (i64, bool, Vec<String>, Vec<i64>, Vec<i64>);
+
+/// Gaps passed over before, oldest first.
+pub(crate) async fn generations(conn: &mut PgConnection) -> Result<Vec<Generation>, StoreError> {
+    let sql = "SELECT generation, is_fresh, holders, first_ids, last_ids FROM seal_gaps ORDER BY generation";
+    let rows: Vec<GapColumns> = sqlx::query_as(sql).fetch_all(conn).await?;
+    let generation = |(number, is_fresh, holders, first_ids, last_ids): GapColumns| {
+        let ranges = first_ids.into_iter().zip(last_ids).map(|(first, last)| IdRange { first, last });
+        Generation { number, is_fresh, holders, ranges: ranges.collect() }
+    };
+    Ok(rows.into_iter().map(generation).collect())
+}
+
+/// Remember new gaps.
+pub(crate) async fn add_generation(
+    conn: &mut PgConnection,
+    holders: &[String],
+    ranges: &[IdRange],
+) -> Result<(), StoreError> {
+    let sql = "INSERT INTO seal_gaps (is_fresh, holders, first_ids, last_ids) VALUES (true, $1, $2, $3)";
+    sqlx::query(sql)
+        .bind(holders)
+        .bind(ranges.iter().map(|range| range.first).collect::<Vec<_>>())
+        .bind(ranges.iter().map(|range| range.last).collect::<Vec<_>>())
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// What is left of gaps that were looked at.
+pub(crate) async fn keep_generation(
+    conn: &mut PgConnection,
+    generation: &Generation,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE seal_gaps SET is_fresh = $2, holders = $3, first_ids = $4, last_ids = $5 \
+        WHERE generation = $1";
+    sqlx::query(sql)
+        .bind(generation.number)
+        .bind(generation.is_fresh)
+        .bind(&generation.holders)
+        .bind(generation.ranges.iter().map(|range| range.first).collect::<Vec<_>>())
+        .bind(generation.ranges.iter().map(|range| range.last).collect::<Vec<_>>())
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
+/// Forget gaps that nobody can fill any more.
+pub(crate) async fn drop_generations(conn: &mut PgConnection, numbers: &[i64]) -> Result<(), StoreError> {
+    let sql = "DELETE FROM seal_gaps WHERE generation = ANY($1)";
+    sqlx::query(sql).bind(numbers).execute(conn).await?;
+    Ok(())
+}

@@ -1,0 +1,4 @@
+-- A row that has grown begins with what it was.
+INSERT INTO log_order (tile_index, first_id, event_ids)
+SELECT unnest($1::int8[]), unnest($2::int8[]), unnest($3::bytea[])
+ON CONFLICT (tile_index) DO UPDATE SET event_ids = excluded.event_ids

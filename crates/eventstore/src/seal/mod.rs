@@ -1,0 +1,30 @@
+//! Sealing: the whole log in one order, under one root, signed.
+//!
+//! Streams are independent while they are written. A sealer numbers what is committed densely, in the order
+//! of insertion, extends a Merkle tree over it and signs its size and root. Positions, once given, never
+//! change. Everything here can be checked against the events and the signatures; `verify` does.
+
+mod error;
+mod gaps;
+mod key_file;
+mod key_state;
+mod keyring;
+mod plan;
+mod read;
+mod sealer;
+mod sign;
+mod stored;
+mod take;
+
+pub use error::SealError;
+pub use key_file::{KeyFile, KeyFileError, LogSecret};
+pub use key_state::{KeyState, LastSigned};
+pub use keyring::{KeyEpoch, Keyring, Standing, log_stream};
+pub use read::{SealedEvent, Unsealed, position_of, read_sealed, unsealed, unsealed_on};
+pub use sealer::{SealOptions, Sealed, Sealer};
+pub use stored::{
+    SealedHead, StoredCheckpoint, Tiles, checkpoint_at, newest_checkpoint, read_tile, root_at, sealed_head,
+};
+
+pub(crate) use gaps::{Generation, IdRange};
+pub(crate) use plan::{Pending, Plan};

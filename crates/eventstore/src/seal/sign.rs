@@ -1,0 +1,102 @@
+//! Signing a checkpoint and publishing it. Only ever over what is committed.
+
+use bpc_core::Timestamp;
+use bpc_core::note::{Checkpoint, NoteSignature, SignedNote};
+
+use crate::database::Conn;
+use crate::error::StoreError;
+use crate::portable;
+
+use super::error::SealError;
+use super::key_file::LogSecret;
+use super::key_state::{KeyState, LastSigned};
+use super::stored::{SealedHead, StoredCheckpoint, checkpoint_at};
+
+const MICROS_PER_MINUTE: i64 = 60_000_000;
+
+/// What came of the wish to sign.
+#[derive(Debug)]
+pub(super) enum Signed {
+    /// A note, remembered beside the key.
+    Note(SignedNote, LastSigned),
+    /// More was signed already, by another process with the same key.
+    Behind(LastSigned),
+    /// Something was signed that has to be compared with the log first.
+    Unvetted(LastSigned),
+}
+
+/// Sign, if what was signed before allows it. `vetted` is known to be the beginning of this log.
+///
+/// Blocks: it waits for others who sign with this key, and for the disk. Remembered before it is
+/// published: a crash in between leaves a signature that nobody saw, and the next pass makes the same.
+pub(super) fn sign(
+    secret: &LogSecret,
+    state: &KeyState,
+    origin: &str,
+    head: SealedHead,
+    now: Timestamp,
+    vetted: Option<&LastSigned>,
+) -> Result<Signed, SealError> {
+    let (signer, cosigner) = secret
+        .signers(origin)
+        .map_err(|error| StoreError::Damaged(format!("the origin of the log: {error}")))?;
+    let keys = [signer.verifier().clone(), cosigner.verifier().clone()];
+    let _lock = state.lock()?;
+    if let Some(last) = state.read(&keys)? {
+        if last.checkpoint.size > head.size {
+            return Ok(Signed::Behind(last));
+        }
+        if last.checkpoint.size == head.size && last.checkpoint.root != head.root {
+            let (size, signed, found) = (head.size, last.checkpoint.root, head.root);
+            return Err(SealError::Forked { origin: origin.to_owned(), size, signed, found });
+        }
+        if last.checkpoint.size < head.size && Some(&last) != vetted {
+            return Ok(Signed::Unvetted(last));
+        }
+        if now < last.at {
+            return Err(SealError::ClockWentBack { signed_at: last.at, now });
+        }
+    }
+    let checkpoint = Checkpoint::new(origin, head.size, head.root);
+    let text = checkpoint.text();
+    let seconds = (now.as_micros() / 1_000_000) as u64;
+    let signatures = vec![signer.sign(&text), cosigner.cosign(&text, seconds)];
+    let note = SignedNote { text, signatures };
+    state.write(&note.to_string())?;
+    let at = Timestamp::from_micros(seconds as i64 * 1_000_000);
+    Ok(Signed::Note(note, LastSigned { checkpoint, at }))
+}
+
+/// Store a checkpoint where everyone can read it. Of those made in the same minute only this one stays.
+pub(super) async fn publish(
+    conn: &mut Conn<'_>,
+    size: u64,
+    note: SignedNote,
+    made_at: Timestamp,
+) -> Result<StoredCheckpoint, StoreError> {
+    let stored = checkpoint_at(conn, size).await?;
+    let note = with_others(note, stored.as_ref()).to_string();
+    let micros = made_at.as_micros();
+    let minute = micros - micros.rem_euclid(MICROS_PER_MINUTE);
+    let thin = "DELETE FROM checkpoints WHERE size < $1 AND made_at >= $2";
+    let insert = "INSERT INTO checkpoints (size, note, made_at) VALUES ($1, $2, $3) \
+        ON CONFLICT (size) DO UPDATE SET note = excluded.note, made_at = excluded.made_at";
+    portable!(conn, c => {
+        sqlx::query(thin).bind(size as i64).bind(minute).execute(&mut **c).await?;
+        sqlx::query(insert).bind(size as i64).bind(&note).bind(micros).execute(&mut **c).await?;
+        Ok::<_, sqlx::Error>(())
+    })?;
+    Ok(StoredCheckpoint { size, note, made_at })
+}
+
+/// Witnesses signed the same text; their word stays when the log's own is renewed.
+fn with_others(mut note: SignedNote, stored: Option<&StoredCheckpoint>) -> SignedNote {
+    let stored = stored.and_then(|stored| SignedNote::parse(stored.note.as_bytes()).ok());
+    let Some(stored) = stored.filter(|stored| stored.text == note.text) else {
+        return note;
+    };
+    let own: Vec<_> = note.signatures.iter().map(|line| (line.name.clone(), line.id)).collect();
+    let is_other = |line: &NoteSignature| !own.contains(&(line.name.clone(), line.id));
+    note.signatures.extend(stored.signatures.into_iter().filter(is_other));
+    note
+}

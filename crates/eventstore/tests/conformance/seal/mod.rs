@@ -1,0 +1,7 @@
+//! Sealing: one order, one root, signed; whatever happens meanwhile.
+
+mod checkpoints;
+mod late;
+mod log;
+mod order;
+mod reading;
