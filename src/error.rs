@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use bpc_core::canonical::JsonError;
 use bpc_eventstore::StoreError;
+use bpc_eventstore::seal::{KeyFileError, SealError};
 use bpc_projections::replay::ReplayError;
 use bpc_worker::EngineError;
 
@@ -69,6 +70,21 @@ impl From<StoreError> for Failure {
             _ => Exit::Findings,
         };
         Failure { code: error.code(), message: error.to_string(), exit }
+    }
+}
+
+impl From<SealError> for Failure {
+    fn from(error: SealError) -> Self {
+        match error {
+            SealError::Store(error) => error.into(),
+            error => Failure::refused(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<KeyFileError> for Failure {
+    fn from(error: KeyFileError) -> Self {
+        Failure::wrong_use(error.code(), error.to_string())
     }
 }
 

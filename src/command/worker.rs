@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use bpc_eventstore::Store;
+use bpc_eventstore::seal::{KeyFile, KeyState, SealError, SealOptions, Sealer};
 use bpc_worker::{Worker, WorkerOptions, WorkerReport};
 use serde::Serialize;
 
-use crate::call::Call;
+use crate::call::{Call, sqlite_file};
 use crate::cli::WorkerArgs;
 use crate::error::{Exit, Failure};
 use crate::output::{count, span};
@@ -16,6 +18,8 @@ pub async fn run(call: &Call<'_>, args: WorkerArgs) -> Result<Exit, Failure> {
     let stop = signals::stop_token()?;
     let store = call.open_or_create().await?;
     let tenants = if args.all_tenants { None } else { Some(vec![call.tenant(&store).await?.tenant_id]) };
+    let key_file = KeyFile::beside(sqlite_file(&call.database).as_deref());
+    refuse_older_copy(&store, &key_file).await?;
     let options = call.settings.worker(default_id());
     let options = WorkerOptions {
         concurrency: args.concurrency.unwrap_or(options.concurrency),
@@ -24,6 +28,7 @@ pub async fn run(call: &Call<'_>, args: WorkerArgs) -> Result<Exit, Failure> {
         tenants,
         grace: args.grace,
         until_idle: args.until_idle,
+        seal_with: Some(key_file),
         ..options
     };
     let worker_id = options.worker_id.clone();
@@ -37,6 +42,19 @@ pub async fn run(call: &Call<'_>, args: WorkerArgs) -> Result<Exit, Failure> {
     let report = Worker::new(call.engine(&store), options).run(stop).await?;
     print(call, &worker_id, report, start.elapsed());
     Ok(Exit::Done)
+}
+
+/// A log that lost what was signed for is not gone on with, silently or otherwise. Whatever else may be
+/// wrong with key or log is the sealer's to tell, and no reason to leave jobs undone.
+async fn refuse_older_copy(store: &Store, key_file: &KeyFile) -> Result<(), Failure> {
+    let Some(secret) = key_file.read()? else {
+        return Ok(());
+    };
+    let state = KeyState::File(key_file.state_path());
+    match Sealer::new(store.clone(), secret, state, SealOptions::default()).check().await {
+        Err(error @ (SealError::RolledBack { .. } | SealError::Forked { .. })) => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 fn print(call: &Call<'_>, worker_id: &str, report: WorkerReport, elapsed: Duration) {

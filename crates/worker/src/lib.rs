@@ -17,6 +17,7 @@ mod wake;
 pub use bpc_core::canonical::JsonError;
 pub use bpc_core::envelope::{Draft, Envelope};
 pub use bpc_core::{JobId, Status, StreamId, TenantId, Timestamp, Version};
+pub use bpc_eventstore::seal::KeyFile;
 pub use bpc_eventstore::{Blob, Clock, Conn, Store, StoreError, StoreOptions, Tx, add_tenant, portable};
 pub use bpc_projections::{Projection, ViewTable};
 pub use context::{Context, Stopping};

@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bpc_core::TenantId;
+use bpc_eventstore::seal::KeyFile;
 use bpc_eventstore::verify::VerifyOptions;
 use bpc_worker::{Engine, Enqueue, Registry, Worker, WorkerOptions};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::call::Call;
+use crate::call::{Call, sqlite_file};
 use crate::cli::BenchArgs;
 use crate::command::{verify, worker};
 use crate::error::Failure;
@@ -155,6 +156,7 @@ impl Bench<'_> {
 
     fn options(&self) -> WorkerOptions {
         let options = self.call.settings.worker(worker::default_id());
+        let key_file = KeyFile::beside(sqlite_file(&self.call.database).as_deref());
         WorkerOptions {
             // A name of its own for each of several workers, whatever the environment says.
             worker_id: worker::default_id(),
@@ -162,6 +164,8 @@ impl Bench<'_> {
             batch: self.args.batch,
             queues: Some(vec![QUEUE.to_owned()]),
             tenants: Some(vec![self.tenant]),
+            // As `bpc worker` would: a log with a key is sealed while it is written.
+            seal_with: Some(key_file).filter(|file| file.path().exists()),
             ..options
         }
     }

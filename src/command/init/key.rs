@@ -1,12 +1,11 @@
 //! The log's key: private in a file, public in the log.
 
+use bpc_eventstore::seal::KeyFile;
 use bpc_eventstore::{Store, add_log_key, log_keys};
 use serde::Serialize;
 
 use crate::call::{Call, sqlite_file};
 use crate::error::Failure;
-
-use super::key_file::KeyFile;
 
 /// The key that speaks for the log. The names are part of the contract.
 #[derive(Serialize)]
@@ -41,7 +40,7 @@ pub async fn ensure(call: &Call<'_>, store: &Store) -> Result<LogKey, Failure> {
         Some(key) => key,
         None => file.create()?,
     };
-    let (origin, public_key) = (key.origin(), key.public_hex());
+    let (origin, public_key) = (key.origin(), key.public_hex().to_owned());
     add_log_key(store, &origin, &public_key, &call.actor).await?;
     Ok(LogKey { origin, public_key, key_file: Some(file.name()), created: true })
 }

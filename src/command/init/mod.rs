@@ -2,7 +2,6 @@
 //! it found.
 
 mod key;
-mod key_file;
 
 use bpc_eventstore::Store;
 use serde::Serialize;

@@ -90,7 +90,8 @@ impl KeyFile {
     /// Make a key and keep it, durably, for its owner's eyes only. If another process was faster, its
     /// key is the one.
     pub fn create(&self) -> Result<LogSecret, KeyFileError> {
-        let secret = LogSecret::fresh().map_err(|error| self.error(format!("got no random bytes: {error}")))?;
+        let secret =
+            LogSecret::fresh().map_err(|error| self.error(format!("got no random bytes: {error}")))?;
         match self.write(&secret) {
             Ok(()) => Ok(secret),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {

@@ -84,6 +84,12 @@ impl Sealer {
         Sealer { store, secret, state, options, known: None, vetted: None, published: None }
     }
 
+    /// From now on wait for another sealer to finish: for the last pass before the end, which must not be
+    /// left to somebody who may be ending too.
+    pub fn wait_for_others(&mut self) {
+        self.options.waits = true;
+    }
+
     /// Is this a log that the key can go on with? Changes nothing.
     pub async fn check(&mut self) -> Result<(), SealError> {
         let mut tx = self.store.begin_read().await?;
@@ -178,7 +184,8 @@ impl Sealer {
     /// Load the right edge unless it is at hand, and then ask again whether this log and this key belong
     /// together. Returns whether somebody else has sealed since.
     async fn know(&mut self, conn: &mut Conn<'_>, head: SealedHead) -> Result<bool, SealError> {
-        let is_known = |known: &Known| (known.edge.tree.size(), known.edge.tree.root()) == (head.size, head.root);
+        let is_known =
+            |known: &Known| (known.edge.tree.size(), known.edge.tree.root()) == (head.size, head.root);
         if self.known.as_ref().is_some_and(is_known) {
             return Ok(false);
         }

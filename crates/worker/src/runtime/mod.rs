@@ -7,6 +7,7 @@ mod lanes;
 mod leaser;
 mod pace;
 mod reaper;
+mod sealer;
 mod settler;
 mod shared;
 
@@ -15,6 +16,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bpc_core::TenantId;
+use bpc_eventstore::seal::KeyFile;
 use bpc_projections::Lane;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -29,6 +31,7 @@ use held::Held;
 use keeper::keep_all;
 use leaser::Leaser;
 use reaper::reap_all;
+use sealer::seal_all;
 use settler::settle_all;
 use shared::Shared;
 
@@ -57,6 +60,8 @@ pub struct WorkerOptions {
     pub until_idle: bool,
     /// Hints to listen to.
     pub wake: WakeOptions,
+    /// Seal the log with the key in this file; `None` leaves that to others.
+    pub seal_with: Option<KeyFile>,
 }
 
 impl WorkerOptions {
@@ -74,6 +79,7 @@ impl WorkerOptions {
             grace: Duration::from_secs(30),
             until_idle: false,
             wake: WakeOptions::default(),
+            seal_with: None,
         }
     }
 
@@ -134,6 +140,9 @@ impl Worker {
         }
         helpers.spawn(keep_all(Arc::clone(&shared), helpers_stop.clone()));
         helpers.spawn(reap_all(Arc::clone(&shared), helpers_stop.clone()));
+        if let Some(key_file) = &shared.options.seal_with {
+            helpers.spawn(seal_all(Arc::clone(&shared), key_file.clone(), helpers_stop.clone()));
+        }
         let (finished, settling) = mpsc::channel(shared.options.batch * 2);
         let settler = tokio::spawn(settle_all(Arc::clone(&shared), settling));
 

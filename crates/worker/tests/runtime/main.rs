@@ -4,6 +4,7 @@
 mod common;
 mod lanes;
 mod leases;
+mod seal;
 mod stop;
 mod wake;
 

@@ -140,6 +140,7 @@ async fn a_prepared_transaction_may_still_commit() {
 #[tokio::test]
 async fn ids_are_not_given_out_in_advance() {
     let (_db, store, _) = log().await;
-    let cache = "SELECT seqcache FROM pg_sequence WHERE seqrelid = pg_get_serial_sequence('events', 'id')::regclass";
+    let cache =
+        "SELECT seqcache FROM pg_sequence WHERE seqrelid = pg_get_serial_sequence('events', 'id')::regclass";
     assert_eq!(number(&store, cache).await, 1);
 }

@@ -1,0 +1,110 @@
+//! Housekeeping that any worker with the log's key does for all: seals what is committed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bpc_eventstore::seal::{KeyFile, KeyState, SealError, SealOptions, Sealed, Sealer};
+use tokio_util::sync::CancellationToken;
+
+use super::shared::Shared;
+
+/// Between two passes. A pass over ten thousand events takes a fifth of it, and all of it is well within
+/// the second that an event may wait.
+const INTERVAL: Duration = Duration::from_millis(250);
+/// While another process seals: soon enough to take over within a second of its end.
+const INTERVAL_BEHIND_OTHERS: Duration = Duration::from_millis(600);
+/// Passes at the end of a worker; a larger backlog is left to the next.
+const LAST_PASSES_MAX: usize = 64;
+
+/// Seal until `stop`, and once more then: a worker that ends leaves nothing of its own unsealed.
+pub(super) async fn seal_all(shared: Arc<Shared>, key_file: KeyFile, stop: CancellationToken) {
+    let mut sealing = Sealing { shared, key_file, sealer: None, told: None };
+    while !stop.is_cancelled() {
+        let pause = sealing.pass().await.map_or(INTERVAL, |sealed| pause_after(&sealed));
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+    if let Some(sealer) = &mut sealing.sealer {
+        sealer.wait_for_others();
+    }
+    for _ in 0..LAST_PASSES_MAX {
+        if !sealing.pass().await.is_some_and(|sealed| sealed.has_more) {
+            break;
+        }
+    }
+}
+
+fn pause_after(sealed: &Sealed) -> Duration {
+    match sealed {
+        Sealed { has_more: true, .. } => Duration::ZERO,
+        Sealed { others_seal: true, .. } => INTERVAL_BEHIND_OTHERS,
+        _ => INTERVAL,
+    }
+}
+
+struct Sealing {
+    shared: Arc<Shared>,
+    key_file: KeyFile,
+    sealer: Option<Sealer>,
+    /// What was said last, so that it is said once.
+    told: Option<&'static str>,
+}
+
+impl Sealing {
+    /// One pass, if the key is here. What went wrong is tried again with the next.
+    async fn pass(&mut self) -> Option<Sealed> {
+        if self.sealer.is_none() {
+            self.sealer = self.open();
+        }
+        match self.sealer.as_mut()?.pass().await {
+            Ok(sealed) => {
+                self.told = None;
+                Some(sealed)
+            }
+            Err(error) => {
+                self.report(&error);
+                if !error.is_retryable() {
+                    // With a key that took over meanwhile, or a log that somebody put right.
+                    self.sealer = None;
+                }
+                None
+            }
+        }
+    }
+
+    fn open(&mut self) -> Option<Sealer> {
+        let secret = match self.key_file.read() {
+            Ok(Some(secret)) => secret,
+            Ok(None) => {
+                let file = self.key_file.name();
+                self.tell("KEY_FILE_MISSING", || {
+                    tracing::warn!("the log's key is not in {file}: this worker does not seal");
+                });
+                return None;
+            }
+            Err(error) => {
+                self.tell(error.code(), || tracing::error!(code = error.code(), "cannot seal: {error}"));
+                return None;
+            }
+        };
+        let store = self.shared.engine.store.dedicated();
+        let state = KeyState::File(self.key_file.state_path());
+        Some(Sealer::new(store, secret, state, SealOptions::default()))
+    }
+
+    fn report(&mut self, error: &SealError) {
+        if error.is_retryable() {
+            tracing::debug!(code = error.code(), "cannot seal now: {error}");
+        } else {
+            self.tell(error.code(), || tracing::error!(code = error.code(), "cannot seal: {error}"));
+        }
+    }
+
+    fn tell(&mut self, what: &'static str, say: impl FnOnce()) {
+        if self.told.replace(what) != Some(what) {
+            say();
+        }
+    }
+}
