@@ -106,10 +106,12 @@ pub async fn held_leases(
 }
 
 /// Of these jobs, move those whose attempt this worker still holds, unmoved since it was leased, to the
-/// finished ones as succeeded. Answers with their fences.
+/// finished ones as succeeded. Answers with their fences. On SQLite, whose clock is this host's, they may
+/// have succeeded `at` a moment before.
 pub async fn finish_leases(
     conn: &mut Conn<'_>,
     clock: &Clock,
+    at: Option<Timestamp>,
     worker_id: &str,
     jobs: &[JobId],
 ) -> Result<Taken<(JobId, Version)>, StoreError> {
@@ -120,7 +122,8 @@ pub async fn finish_leases(
         }
         Conn::Sqlite(conn) => {
             let now = clock.host();
-            Ok(Taken { now, rows: sqlite::finish_leases(conn, now, worker_id, jobs).await? })
+            let rows = sqlite::finish_leases(conn, now, at.unwrap_or(now), worker_id, jobs).await?;
+            Ok(Taken { now, rows })
         }
     }
 }

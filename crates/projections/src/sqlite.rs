@@ -78,14 +78,19 @@ async fn lease_jobs(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(
     };
     let sql = include_str!("sqlite/sql/lease_jobs.sql");
     let (worker_id, expires_at) = (lease.worker_id.clone(), lease.expires_at.as_micros());
-    execute_rows_behind(
+    let leased = execute_rows_behind(
         conn,
         sql,
         |query| query.bind(worker_id.clone()).bind(expires_at),
         &writes.lease_queue,
         |query, it| query.bind(it.0.0),
     )
-    .await
+    .await?;
+    // Found waiting before this transaction began, and not waiting any more.
+    if leased < writes.lease_queue.len() as u64 {
+        return Err(StoreError::Conflict(sqlx::Error::RowNotFound));
+    }
+    Ok(())
 }
 
 async fn update_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
@@ -188,15 +193,16 @@ pub(crate) async fn held_leases(
 pub(crate) async fn finish_leases(
     conn: &mut SqliteConnection,
     now: Timestamp,
+    finished_at: Timestamp,
     worker_id: &str,
     jobs: &[JobId],
 ) -> Result<Vec<(JobId, Version)>, StoreError> {
     let sql = include_str!("sqlite/sql/finish_leases.sql");
-    let (worker_id, micros) = (worker_id.to_owned(), now.as_micros());
+    let (worker_id, now, finished_at) = (worker_id.to_owned(), now.as_micros(), finished_at.as_micros());
     let rows = fetch_rows_behind(
         conn,
         sql,
-        |query| query.bind(micros).bind(worker_id.clone()).bind(micros),
+        |query| query.bind(finished_at).bind(worker_id.clone()).bind(now),
         jobs,
         |query, id| query.bind(id.0),
     )

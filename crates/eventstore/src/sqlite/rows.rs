@@ -27,23 +27,24 @@ pub async fn execute_rows<T>(
     items: &[T],
     bind: impl for<'q> Fn(Statement<'q>, &'q T) -> Statement<'q>,
 ) -> Result<(), StoreError> {
-    execute_rows_behind(conn, sql, as_it_is, items, bind).await
+    execute_rows_behind(conn, sql, as_it_is, items, bind).await.map(drop)
 }
 
 /// The same with parameters before the row, bound by `lead`. They are anonymous too: the driver counts
-/// numbered ones apart.
+/// numbered ones apart. Returns how many rows it changed.
 pub async fn execute_rows_behind<T>(
     conn: &mut SqliteConnection,
     sql: &'static str,
     lead: impl for<'q> Fn(Statement<'q>) -> Statement<'q>,
     items: &[T],
     bind: impl for<'q> Fn(Statement<'q>, &'q T) -> Statement<'q>,
-) -> Result<(), StoreError> {
+) -> Result<u64, StoreError> {
+    let mut changed = 0;
     for chunk in chunks(items) {
         let query = lead(sqlx::query(AssertSqlSafe(repeated(sql, chunk.len()))));
-        chunk.iter().fold(query, &bind).execute(&mut *conn).await?;
+        changed += chunk.iter().fold(query, &bind).execute(&mut *conn).await?.rows_affected();
     }
-    Ok(())
+    Ok(changed)
 }
 
 /// Run a statement that answers, with one `VALUES (?, ..)` row for all of `items`.

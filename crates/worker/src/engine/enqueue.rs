@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bpc_core::job::{Command, JobEvent, NewJob, transition};
 use bpc_core::{Envelope, Hash, JobId, TenantId, Timestamp};
-use bpc_eventstore::{Conn, Database, StoreError, entropy, now_on, portable};
+use bpc_eventstore::{Conn, StoreError, entropy, now_on, portable};
 use bpc_projections::{JobWrites, Lane, write_jobs, write_jobs_alone};
 
 use crate::enqueue::{Due, Enqueue, Enqueued};
@@ -129,8 +129,9 @@ impl Engine {
         look_for_all: bool,
     ) -> Result<(Vec<Result<Enqueued, EngineError>>, Vec<Lane>), StoreError> {
         let keyed = batch.iter().flatten().any(|(_, job)| job.key.is_some());
-        if let (Database::Postgres(_), false, false) = (&self.store.database, keyed, look_for_all) {
-            // Nothing to look up: one round trip for the time, one for everything else.
+        if !keyed && !look_for_all {
+            // Nothing to look up: on PostgreSQL one round trip for the time, one for everything else; on
+            // SQLite nothing is computed while others wait for their turn to write.
             let now = self.store.now().await?;
             let (outcomes, writes, lanes) = self.plan(tenant, actor, batch, &HashMap::new(), now);
             write_jobs_alone(&self.store, &writes).await?;

@@ -2,6 +2,7 @@
 //! what follows in one transaction.
 
 mod commit_effects;
+mod crowd;
 mod enqueue;
 mod expire;
 mod history;
@@ -38,6 +39,7 @@ pub struct Engine {
     /// Wake-ups between enqueuers and workers of this process.
     pub(crate) hints: Hints,
     trigger: Option<Trigger>,
+    crowd: crowd::Crowd,
 }
 
 /// How often a verb is tried again when somebody else wrote first.
@@ -46,7 +48,13 @@ const CONFLICT_TRIES: u32 = 8;
 impl Engine {
     /// An engine on a migrated store.
     pub fn new(store: Store, registry: Registry) -> Self {
-        Engine { store, registry: Arc::new(registry), hints: Hints::default(), trigger: None }
+        Engine {
+            store,
+            registry: Arc::new(registry),
+            hints: Hints::default(),
+            trigger: None,
+            crowd: crowd::Crowd::default(),
+        }
     }
 
     /// The same engine on a database connection of its own.

@@ -9,7 +9,7 @@ use bpc_core::job::{
     Command, ErrorInfo, Failure, Lease, Outcome, Refusal, Settlement, Stamp, Transition, advance, transition,
 };
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
-use bpc_eventstore::{Conn, StreamHead, entropy, stream_heads};
+use bpc_eventstore::{Conn, Database, StreamHead, entropy, stream_heads};
 use bpc_projections::{JobWrites, Lane, LeaseId, finish_leases, held_leases, lock_job, write_jobs};
 
 use crate::effects::Effects;
@@ -80,15 +80,18 @@ impl Engine {
         attempts: &[Attempt],
         leases: &[LeaseId],
     ) -> Result<Vec<Settled>, EngineError> {
+        let early = self.early_successes(worker_id, attempts);
+        let early_at = early.as_ref().map(|early| early.at);
         let mut tx = self.store.begin().await?;
-        let mut held = held_jobs(self, worker_id, &mut tx.conn(), attempts, true).await?;
+        let mut held = held_jobs(self, worker_id, &mut tx.conn(), attempts, true, early_at).await?;
         if held.is_none() {
             drop(tx);
             tx = self.store.begin().await?;
-            held = held_jobs(self, worker_id, &mut tx.conn(), attempts, false).await?;
+            held = held_jobs(self, worker_id, &mut tx.conn(), attempts, false, None).await?;
         }
         let held = held.expect("nothing is finished where nothing may be");
         let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts, held).await?;
+        settling.early = early.map(|early| early.successes).unwrap_or_default();
         let mut settled = Vec::with_capacity(attempts.len());
         for attempt in attempts {
             settled.push(settling.attempt(&mut tx.conn(), attempt).await?);
@@ -100,6 +103,31 @@ impl Engine {
         tx.commit().await?;
         lanes.into_iter().for_each(|lane| self.hints.lane(lane));
         Ok(settled)
+    }
+}
+
+/// Plain successes as they will be recorded, should their jobs still be held.
+struct Early {
+    at: Timestamp,
+    successes: HashMap<JobId, Transition>,
+}
+
+impl Engine {
+    /// On SQLite only one transaction at a time can write, so whatever can be computed is before it begins
+    ///. That takes a clock that can be read without it: this host's.
+    fn early_successes(&self, worker_id: &str, attempts: &[Attempt]) -> Option<Early> {
+        let Database::Sqlite(_) = self.store.database else {
+            return None;
+        };
+        let at = self.store.clock.host();
+        let writer = Writer { actor: &format!("worker:{worker_id}"), worker_id, now: at };
+        let success = |attempt: &Attempt| {
+            let (job, outcome) = (attempt.leased.clone(), attempt.outcome.clone());
+            let done = writer.step(attempt, job, outcome, entropy()).ok()?;
+            Some((attempt.leased.job_id, done))
+        };
+        let successes = attempts.iter().filter(|it| it.is_plain_success()).filter_map(success).collect();
+        Some(Early { at, successes })
     }
 }
 
@@ -139,12 +167,13 @@ async fn held_jobs(
     conn: &mut Conn<'_>,
     attempts: &[Attempt],
     may_finish: bool,
+    finished_at: Option<Timestamp>,
 ) -> Result<Option<HeldJobs>, EngineError> {
     let clock = &engine.store.clock;
     let (succeeded, others): (Vec<&Attempt>, Vec<&Attempt>) =
         attempts.iter().partition(|it| may_finish && it.is_plain_success());
     let ids: Vec<JobId> = succeeded.iter().map(|attempt| attempt.leased.job_id).collect();
-    let finished = finish_leases(conn, clock, worker_id, &ids).await?;
+    let finished = finish_leases(conn, clock, finished_at, worker_id, &ids).await?;
     let fences: HashMap<JobId, Version> = finished.rows.into_iter().collect();
     let mut held = HashMap::with_capacity(attempts.len());
     let mut unknown: Vec<(JobId, Version)> =
@@ -174,6 +203,8 @@ pub(super) struct Settling<'e> {
     pub(super) now: Timestamp,
     /// Jobs still leased, by id, and where their rows are.
     held: HashMap<JobId, (JobState, Row)>,
+    /// Computed before the transaction began.
+    early: HashMap<JobId, Transition>,
     /// Heads of the streams that effects append to, moving along with the batch.
     pub(super) heads: HashMap<StreamId, StreamHead>,
     /// Follow-up jobs whose key exists already.
@@ -206,6 +237,7 @@ impl<'e> Settling<'e> {
             actor: format!("worker:{worker_id}"),
             now,
             held,
+            early: HashMap::new(),
             heads: stream_heads(conn, &streams).await?,
             existing,
             writes: JobWrites::default(),
@@ -217,6 +249,11 @@ impl<'e> Settling<'e> {
         let Some((job, row)) = self.held.remove(&attempt.leased.job_id) else {
             return self.stale(conn, attempt).await;
         };
+        if row == Row::Finished
+            && let Some(done) = self.early.remove(&attempt.leased.job_id)
+        {
+            return Ok(self.write(done, row, Prepared::default()));
+        }
         // A lease that is over, or is not this worker's, is refused before any effect is looked at.
         let is_held = |lease: &Lease| lease.expires_at > self.now && lease.worker_id == self.worker_id;
         if !job.lease().is_some_and(is_held) || job.attempts != attempt.leased.attempts {
@@ -313,6 +350,26 @@ impl<'e> Settling<'e> {
         Ok(Settled::Refused)
     }
 
+    fn step(
+        &self,
+        attempt: &Attempt,
+        job: JobState,
+        outcome: Outcome,
+        seed: [u8; 10],
+    ) -> Result<Transition, EngineError> {
+        let writer = Writer { actor: &self.actor, worker_id: self.worker_id, now: self.now };
+        writer.step(attempt, job, outcome, seed)
+    }
+}
+
+/// Who records outcomes, and when.
+struct Writer<'a> {
+    actor: &'a str,
+    worker_id: &'a str,
+    now: Timestamp,
+}
+
+impl Writer<'_> {
     /// Settle whose first event has the id that `seed` makes, because effects name it as their cause.
     fn step(
         &self,
@@ -336,7 +393,7 @@ impl<'e> Settling<'e> {
         let mut first = Some(seed);
         let mut source = move || first.take().unwrap_or_else(entropy);
         let mut stamp = Stamp {
-            actor: &self.actor,
+            actor: self.actor,
             now: self.now,
             causation_id: None,
             correlation_id: None,

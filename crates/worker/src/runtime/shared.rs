@@ -57,9 +57,11 @@ impl Shared {
     /// How many jobs may be leased now.
     pub(super) fn room(&self) -> Room {
         let ahead = self.pace().ahead(Instant::now(), self.options.batch);
-        // Twice: one batch is being settled while the next is leased and run.
+        // Twice: one batch is being settled while the next is leased and run. So no lease takes all there is
+        // room for, or leasing and settling would wait for each other in turn.
         let capacity = self.options.concurrency + 2 * ahead;
-        let jobs = capacity.saturating_sub(self.held.len()).min(self.options.batch);
+        let most = self.options.batch.min(ahead.max(self.options.concurrency));
+        let jobs = capacity.saturating_sub(self.held.len()).min(most);
         Room { jobs, is_worth_a_lease: jobs > 0 && jobs >= ahead }
     }
 

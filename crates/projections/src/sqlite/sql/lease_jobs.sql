@@ -3,4 +3,4 @@
 UPDATE job_queue SET
     running = true, version = version + 1, fence = version + 1, attempts = attempts + 1, worker_id = ?,
     lease_expires_at = ?, head_hash = NULL, error_code = NULL, error_message = NULL
-WHERE job_id IN (VALUES (?))
+WHERE NOT running AND job_id IN (VALUES (?))
