@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use bpc_eventstore::seal::KeyFile;
 use bpc_eventstore::{
     MIGRATIONS, Store, StoreError, StoreOptions, Tenant, add_tenant, portable, tenant_by_slug_or_id, tenants,
 };
@@ -28,6 +29,8 @@ pub struct Call<'o> {
     pub database: String,
     /// Slug or id of the tenant.
     pub tenant: String,
+    /// Was the tenant named on the command line?
+    pub tenant_is_asked_for: bool,
     /// Who calls, as events name them.
     pub actor: String,
     /// Where results go.
@@ -43,6 +46,7 @@ impl<'o> Call<'o> {
     pub fn new(global: Global, settings: Settings, output: &'o Output) -> Self {
         Call {
             database: global.database.unwrap_or_else(|| settings.database_url.clone()),
+            tenant_is_asked_for: global.tenant.is_some(),
             tenant: global.tenant.unwrap_or_else(|| settings.tenant.clone()),
             actor: format!("user:{}", login_name()),
             settings,
@@ -57,6 +61,7 @@ impl<'o> Call<'o> {
             settings: self.settings.clone(),
             database,
             tenant: DEFAULT_TENANT.to_owned(),
+            tenant_is_asked_for: false,
             actor: self.actor.clone(),
             output: self.output,
             opened: Mutex::default(),
@@ -114,6 +119,11 @@ impl<'o> Call<'o> {
     /// The tenant that is meant.
     pub async fn tenant(&self, store: &Store) -> Result<Tenant, Failure> {
         Ok(tenant_by_slug_or_id(store, &self.tenant).await?)
+    }
+
+    /// Where the log's private key is, or would be.
+    pub fn key_file(&self) -> KeyFile {
+        KeyFile::beside(sqlite_file(&self.database).as_deref())
     }
 
     /// An engine with every pack.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use bpc_core::canonical::JsonError;
 use bpc_eventstore::StoreError;
-use bpc_eventstore::seal::{KeyFileError, SealError};
+use bpc_eventstore::seal::{KeyFileError, ProveError, SealError};
 use bpc_projections::replay::ReplayError;
 use bpc_worker::EngineError;
 
@@ -59,6 +59,17 @@ impl Failure {
     }
 }
 
+/// An error and what is behind it, as one sentence.
+pub fn chained(error: &dyn std::error::Error) -> String {
+    let mut said = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        said = format!("{said}: {cause}");
+        next = cause.source();
+    }
+    said
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let exit = match error {
@@ -77,6 +88,15 @@ impl From<SealError> for Failure {
     fn from(error: SealError) -> Self {
         match error {
             SealError::Store(error) => error.into(),
+            error => Failure::refused(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<ProveError> for Failure {
+    fn from(error: ProveError) -> Self {
+        match error {
+            ProveError::Store(error) => error.into(),
             error => Failure::refused(error.code(), error.to_string()),
         }
     }

@@ -5,6 +5,7 @@ mod cli;
 mod command;
 mod config;
 mod error;
+mod files;
 mod logging;
 mod output;
 mod packs;

@@ -1,4 +1,4 @@
-//! SIGTERM and Ctrl-C: the first asks the worker to stop, the second ends the process.
+//! SIGTERM and Ctrl-C: the first asks to stop, the second ends the process.
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -8,8 +8,8 @@ use crate::error::Failure;
 /// As shells report a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// A token that the first signal cancels.
-pub fn stop_token() -> Result<CancellationToken, Failure> {
+/// A token that the first signal cancels; `meaning` is what is then logged.
+pub fn stop_token(meaning: &'static str) -> Result<CancellationToken, Failure> {
     let unavailable = |error: std::io::Error| {
         Failure::wrong_use("SIGNALS_UNAVAILABLE", format!("cannot listen for signals: {error}"))
     };
@@ -24,10 +24,10 @@ pub fn stop_token() -> Result<CancellationToken, Failure> {
                 _ = interrupt.recv() => {}
             }
             if stop.is_cancelled() {
-                tracing::warn!("second signal: ending at once; leases that are held will expire");
+                tracing::warn!("second signal: ending at once");
                 std::process::exit(INTERRUPTED);
             }
-            tracing::info!("stopping: no new leases, waiting for running handlers");
+            tracing::info!("{meaning}");
             stop.cancel();
         }
     });

@@ -1,6 +1,7 @@
 //! The arguments, and what `--help` says about them.
 
 mod jobs;
+mod proof;
 mod usage;
 mod value;
 
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::output::ColorWhen;
 
 pub use jobs::{JobsCommand, ListArgs, PersonArgs};
+pub use proof::{CheckArgs, CheckpointArgs, KeysCommand, LogArgs, ProveCommand, SealArgs};
 pub use usage::parse;
 
 /// The job engine that can prove what it did.
@@ -98,6 +100,51 @@ versions and a legal history. Exits with 1 if there are findings.
 Example:
   bpc verify --json")]
     Verify,
+    /// Read the log in its sealed order
+    #[command(after_help = "\
+Positions count over the whole log, all tenants together, unless --tenant names one. With --json each
+line carries the event to the letter as it was hashed.
+
+Examples:
+  bpc log --from 100 --to 120
+  bpc log --type DEAD_LETTERED --follow --json")]
+    Log(LogArgs),
+    /// Give the newest events their place in the sealed order, and sign
+    #[command(after_help = "\
+A worker does the same all the time. It takes the log's private key: FILE.key beside an SQLite
+database FILE, otherwise bpc-log.key in the working directory.
+
+Example:
+  bpc seal --once")]
+    Seal(SealArgs),
+    /// Print the newest signed checkpoint of the log
+    #[command(after_help = "\
+Keep it where nobody who can write to the database can reach. With --since FILE it comes with the proof
+that it continues the one in FILE; `bpc check` checks that.
+
+Examples:
+  bpc checkpoint > kept.txt
+  bpc checkpoint --since kept.txt > since.txt")]
+    Checkpoint(CheckpointArgs),
+    /// List the keys that sign for the log
+    #[command(subcommand, after_help = "Example:\n  bpc keys list")]
+    Keys(KeysCommand),
+    /// Write a proof that can be checked without the database
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  bpc prove job 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55 -o job.proof"
+    )]
+    Prove(ProveCommand),
+    /// Check a proof or checkpoint, without database and network
+    #[command(after_help = "\
+Exits with 0 if it holds, with 1 if it does not, with 2 if it could not be checked.
+
+Examples:
+  bpc check job.proof --key bpc-1a2b3c4d+5e6f7a8b+AY...
+  bpc check since.txt --since kept.txt --key bpc-1a2b3c4d+5e6f7a8b+AY...")]
+    Check(CheckArgs),
     /// Compute the views again from the log and compare
     #[command(after_help = "Exits with 1 if a view says something else.\n\nExample:\n  bpc replay --check")]
     Replay(ReplayArgs),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use bpc_core::{JobId, Status, Timestamp};
+use bpc_core::note::VerifierKey;
+use bpc_core::{JobId, Status, StreamId, Timestamp, Version};
 
 /// A number of at least one.
 pub fn positive(text: &str) -> Result<usize, String> {
@@ -43,6 +44,24 @@ pub fn moment(text: &str) -> Result<Timestamp, String> {
 /// A job's id as the other commands print it.
 pub fn job_id(text: &str) -> Result<JobId, String> {
     text.parse().map_err(|_| "expected a job id such as 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55".to_owned())
+}
+
+/// A stream's id as the other commands print it.
+pub fn stream_id(text: &str) -> Result<StreamId, String> {
+    text.parse().map_err(|_| "expected a stream id such as 0193a6b2-7c41-7e11-9d0c-2f6a1b8e4c55".to_owned())
+}
+
+/// A version: 1, 2, 3 and so on.
+pub fn version(text: &str) -> Result<Version, String> {
+    match text.parse() {
+        Ok(number @ 1..) => Ok(Version(number)),
+        _ => Err("expected a version: a whole number of at least 1".to_owned()),
+    }
+}
+
+/// A key that notes are checked with.
+pub fn verifier_key(text: &str) -> Result<VerifierKey, String> {
+    text.trim().parse().map_err(|error: bpc_core::note::KeyError| format!("{error} ({})", error.code()))
 }
 
 /// Words that somebody can read later.

@@ -1,11 +1,17 @@
 //! The commands, one file each.
 
 mod bench;
+mod check;
+mod checkpoint;
 mod demo;
 mod enqueue;
 mod init;
 mod jobs;
+mod keys;
+mod log;
+mod prove;
 mod replay;
+mod seal;
 mod tenant;
 mod verify;
 mod worker;
@@ -30,6 +36,12 @@ async fn dispatch(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
         Command::Enqueue(args) => enqueue::run(call, args).await,
         Command::Jobs(command) => jobs::run(call, command).await,
         Command::Verify => verify::run(call).await,
+        Command::Log(args) => log::run(call, args).await,
+        Command::Seal(args) => seal::run(call, args).await,
+        Command::Checkpoint(args) => checkpoint::run(call, args).await,
+        Command::Keys(command) => keys::run(call, command).await,
+        Command::Prove(command) => prove::run(call, command).await,
+        Command::Check(args) => check::run(call, &args),
         Command::Replay(args) => replay::run(call, args).await,
         Command::Bench(args) => bench::run(call, args).await,
     }

@@ -7,7 +7,7 @@ use bpc_eventstore::seal::{KeyFile, KeyState, SealError, SealOptions, Sealer};
 use bpc_worker::{Worker, WorkerOptions, WorkerReport};
 use serde::Serialize;
 
-use crate::call::{Call, sqlite_file};
+use crate::call::Call;
 use crate::cli::WorkerArgs;
 use crate::error::{Exit, Failure};
 use crate::output::{count, span};
@@ -15,10 +15,10 @@ use crate::signals;
 
 pub async fn run(call: &Call<'_>, args: WorkerArgs) -> Result<Exit, Failure> {
     // Before anything else, so that a signal during the start is not missed.
-    let stop = signals::stop_token()?;
+    let stop = signals::stop_token("stopping: no new leases, waiting for running handlers")?;
     let store = call.open_or_create().await?;
     let tenants = if args.all_tenants { None } else { Some(vec![call.tenant(&store).await?.tenant_id]) };
-    let key_file = KeyFile::beside(sqlite_file(&call.database).as_deref());
+    let key_file = call.key_file();
     refuse_older_copy(&store, &key_file).await?;
     let options = call.settings.worker(default_id());
     let options = WorkerOptions {

@@ -66,6 +66,20 @@ impl Output {
         }
     }
 
+    /// Bytes of a document, as they are, whatever form results have.
+    pub fn document(&self, bytes: &[u8]) {
+        let mut failed = self.failed.lock().expect("no panic while held");
+        if failed.is_none() {
+            let mut stdout = std::io::stdout().lock();
+            *failed = stdout.write_all(bytes).and_then(|()| stdout.flush()).err();
+        }
+    }
+
+    /// Can nothing be printed any more?
+    pub fn is_closed(&self) -> bool {
+        self.failed.lock().expect("no panic while held").is_some()
+    }
+
     /// A remark that is no result, on stderr.
     pub fn remark(&self, remark: impl Display) {
         if !self.json {

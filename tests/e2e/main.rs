@@ -11,5 +11,6 @@ mod exactly_once;
 mod harness;
 mod log;
 mod outage;
+mod proof;
 mod rabbit;
 mod tamper;

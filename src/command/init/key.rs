@@ -1,10 +1,9 @@
 //! The log's key: private in a file, public in the log.
 
-use bpc_eventstore::seal::KeyFile;
 use bpc_eventstore::{Store, add_log_key, log_keys};
 use serde::Serialize;
 
-use crate::call::{Call, sqlite_file};
+use crate::call::Call;
 use crate::error::Failure;
 
 /// The key that speaks for the log. The names are part of the contract.
@@ -22,7 +21,7 @@ pub struct LogKey {
 /// The file comes first and is synced before the log names its key: a crash in between leaves a file
 /// that the next call takes up, never a log whose key nobody has.
 pub async fn ensure(call: &Call<'_>, store: &Store) -> Result<LogKey, Failure> {
-    let file = KeyFile::beside(sqlite_file(&call.database).as_deref());
+    let file = call.key_file();
     let known = log_keys(store).await?;
     let held = file.read()?;
     if let Some(newest) = known.last() {

@@ -58,7 +58,7 @@ async fn why(call: &Call<'_>, job_id: JobId) -> Result<Exit, Failure> {
 }
 
 /// Whose job was looked for is the usual surprise.
-fn not_found(call: &Call<'_>, job_id: JobId) -> Failure {
+pub fn not_found(call: &Call<'_>, job_id: JobId) -> Failure {
     let refusal = Refusal::NotFound;
     Failure::refused(refusal.code(), format!("tenant {} has no job {job_id}", call.tenant))
 }
