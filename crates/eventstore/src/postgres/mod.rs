@@ -75,6 +75,11 @@ pub(crate) async fn now(pool: &PgPool) -> Result<Timestamp, StoreError> {
 /// About what an event takes beside its bytes.
 const ROW_REST: usize = 160;
 
+/// A name under which other connections can see what this transaction sees, as long as it lasts.
+pub(crate) async fn export_snapshot(conn: &mut PgConnection) -> Result<String, StoreError> {
+    Ok(sqlx::query_scalar("SELECT pg_export_snapshot()").fetch_one(conn).await?)
+}
+
 /// Add the append of `events` to a statement.
 pub fn append_events(events: &[EventRecord], statement: &mut Composed) -> Result<(), StoreError> {
     let column = |take: fn(&EventRecord) -> Uuid| events.iter().map(take).collect::<Vec<_>>();

@@ -69,7 +69,10 @@ impl Keyring {
         let mut keyring = Keyring::default();
         for event in read_stream(conn, TenantId::SYSTEM, log_stream()).await? {
             let position = position_of(conn, event.id).await?;
-            keyring.take(&event.envelope()?, position);
+            match event.envelope() {
+                Ok(envelope) => keyring.take(&envelope, position),
+                Err(_) => keyring.refused.push((Version(event.version as u32), "it cannot be read")),
+            }
         }
         Ok(keyring)
     }

@@ -33,4 +33,5 @@ pub use stored::{
 };
 
 pub(crate) use gaps::{Generation, IdRange};
-pub(crate) use plan::{Pending, Plan};
+pub(crate) use plan::{OrderRow, Pending, Plan};
+pub(crate) use read::{highest_sealed_id, order_rows};

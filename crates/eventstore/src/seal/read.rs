@@ -100,6 +100,15 @@ pub async fn position_of(conn: &mut Conn<'_>, event_id: i64) -> Result<Option<u6
     Ok(place.map(|place| index * TILE_WIDTH + place as u64))
 }
 
+/// The highest id among the first `size` sealed events, as the order has it.
+pub(crate) async fn highest_sealed_id(conn: &mut Conn<'_>, size: u64) -> Result<i64, StoreError> {
+    let Some(last) = size.checked_sub(1) else {
+        return Ok(0);
+    };
+    let row = order_row(conn, last / TILE_WIDTH).await?;
+    Ok(row.map_or(0, |row| row.ids().fold(row.first_id.saturating_sub(1), i64::max)))
+}
+
 /// What is committed and not sealed: the one window that hashes do not close.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unsealed {
@@ -118,13 +127,7 @@ pub async fn unsealed(store: &Store) -> Result<Unsealed, StoreError> {
 /// The same on a connection at hand.
 pub async fn unsealed_on(conn: &mut Conn<'_>) -> Result<Unsealed, StoreError> {
     let size = sealed_head(conn).await?.size;
-    let highest_id = match size.checked_sub(1) {
-        None => 0,
-        Some(last) => {
-            let row = order_row(conn, last / TILE_WIDTH).await?.unwrap_or_default();
-            row.ids().fold(row.first_id - 1, i64::max)
-        }
-    };
+    let highest_id = highest_sealed_id(conn, size).await?;
     let behind = "SELECT count(*), min(occurred_at) FROM events WHERE id > $1";
     let in_gaps = "SELECT count(late.id), min(late.occurred_at) FROM seal_gaps \
         CROSS JOIN LATERAL unnest(first_ids, last_ids) AS gap(first_id, last_id) \

@@ -1,22 +1,33 @@
 //! What verify found, and where.
 
 use bpc_core::StreamId;
+use bpc_core::tile::TileId;
 use serde::Serialize;
 use uuid::Uuid;
 
 /// Something in the log that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Stable: `HASH_MISMATCH`, `COLUMN_MISMATCH`, `VERSION_GAP`, `VERSION_DUPLICATE`, `STREAM_MIXED`,
-    /// `ILLEGAL_HISTORY`, `ROWS_HIDDEN`, or the code of the rule that the event's bytes break.
+    /// Stable. One of the codes in `docs/FORMAT.md`, or the code of the rule that the event's bytes break.
     pub code: &'static str,
+    /// The level that does not hold because of it: `L0` to `L3`.
+    pub level: &'static str,
     /// What the stream is about.
     pub stream_type: String,
-    /// The stream; nil for a finding about the whole table.
+    /// The stream; nil for a finding about the whole log.
     pub stream: StreamId,
     /// The event in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
+    /// Its place in the sealed order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
+    /// The tile that is wrong, by its path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<String>,
+    /// Size of the checkpoint that is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<u64>,
     /// The column that is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<&'static str>,
@@ -28,7 +39,15 @@ pub struct Finding {
     pub found: Option<String>,
     /// For people.
     pub message: String,
+    /// By which the event is found again.
+    #[serde(skip)]
+    pub(crate) event_id: Option<i64>,
 }
+
+pub(super) const L0: &str = "L0";
+pub(super) const L1: &str = "L1";
+pub(super) const L2: &str = "L2";
+pub(super) const L3: &str = "L3";
 
 pub(super) const COLUMN_MISMATCH: &str = "COLUMN_MISMATCH";
 pub(super) const HASH_MISMATCH: &str = "HASH_MISMATCH";
@@ -39,21 +58,51 @@ pub(super) const ILLEGAL_HISTORY: &str = "ILLEGAL_HISTORY";
 const ROWS_HIDDEN: &str = "ROWS_HIDDEN";
 
 impl Finding {
-    /// The table and its index disagree about how many events there are.
-    pub(super) fn hidden_rows(stored: u64, read: u64) -> Self {
+    /// A finding about nothing in particular yet.
+    pub(super) fn at_level(level: &'static str, code: &'static str) -> Self {
         Finding {
-            code: ROWS_HIDDEN,
+            code,
+            level,
             stream_type: String::new(),
             stream: StreamId(Uuid::nil()),
             version: None,
+            position: None,
+            tile: None,
+            checkpoint: None,
             column: None,
+            expected: None,
+            found: None,
+            message: String::new(),
+            event_id: None,
+        }
+    }
+
+    /// About a place in the sealed order.
+    pub(super) fn at_position(code: &'static str, position: u64, message: impl Into<String>) -> Self {
+        Finding { position: Some(position), message: message.into(), ..Finding::at_level(L1, code) }
+    }
+
+    /// About a stored tile.
+    pub(super) fn at_tile(code: &'static str, tile: TileId, message: impl Into<String>) -> Self {
+        Finding { tile: Some(tile.to_string()), message: message.into(), ..Finding::at_level(L1, code) }
+    }
+
+    /// The table and its index disagree about how many events there are.
+    pub(super) fn hidden_rows(stored: u64, read: u64) -> Self {
+        Finding {
             expected: Some(stored.to_string()),
             found: Some(read.to_string()),
             message: format!(
                 "the table holds {stored} events, its index leads to {read}: rebuild the index \
                  (REINDEX) and verify again"
             ),
+            ..Finding::at_level(L0, ROWS_HIDDEN)
         }
+    }
+
+    /// With what should be there and what is.
+    pub(super) fn instead(self, expected: impl ToString, found: impl ToString) -> Self {
+        Finding { expected: Some(expected.to_string()), found: Some(found.to_string()), ..self }
     }
 }
 

@@ -1,22 +1,21 @@
-//! Level L0 of `verify`: every event's bytes, columns, chain, dense versions and legal history.
+//! `verify`: is the log what was written? Levels L0 to L3.
 //!
-//! One reader goes through the log by stream and version and cuts it into chunks; chunks are checked
-//! on all cores at once and their findings gathered in order. A stream that goes on in the next chunk
-//! hands its state over, so memory stays flat however long the log or any stream in it is.
+//! Everything is read once, in the order in which it was written, and checked on all cores on little
+//! memory ([`quick`]): bytes, columns, chain, dense versions, legal histories; and on the way, against the
+//! sealed order and the tree ([`sealed`]). What the quick check does not like gets an exact look
+//! ([`exact`]), which says what is wrong and where. Signatures come last.
 
-mod cell;
-mod chain;
-mod chunk;
+mod exact;
 mod finding;
-mod place;
-mod row;
+pub mod quick;
 mod run;
-mod scan;
-mod stream;
+mod sealed;
+mod source;
 
 use std::time::Duration;
 
 use bpc_core::TenantId;
+use bpc_core::note::VerifierKey;
 use serde::{Serialize, Serializer};
 
 use crate::error::StoreError;
@@ -25,42 +24,102 @@ use crate::store::Store;
 
 pub use finding::Finding;
 pub use run::verify;
+pub use sealed::KeptCheckpoint;
 
 /// What to check and how much to say.
 #[derive(Clone, Debug)]
 pub struct VerifyOptions {
-    /// Only events whose tenant column names this tenant; `None` is the whole log.
+    /// Only events whose tenant column names this tenant, at level L0; `None` is the whole log.
     pub tenant: Option<TenantId>,
     /// Keep at most so many findings; the others are only counted.
     pub findings_max: usize,
+    /// Keys of the log that the caller knows to be right. Without any, the log's first key is believed.
+    pub keys: Vec<VerifierKey>,
+    /// Checkpoints that the caller took away earlier: level L2.
+    pub checkpoints: Vec<KeptCheckpoint>,
+    /// Witnesses that must have signed: level L3.
+    pub witnesses: Vec<VerifierKey>,
+    /// Events that no checkpoint covers and that are older than this are a finding: the sealer stands still.
+    pub unsealed_age_max: Option<Duration>,
+    /// Memory for streams that are open at once; `None` is what keeps a run below 200 MB.
+    pub live_bytes_max: Option<usize>,
 }
 
 impl Default for VerifyOptions {
     fn default() -> Self {
-        VerifyOptions { tenant: None, findings_max: 1000 }
+        VerifyOptions {
+            tenant: None,
+            findings_max: 1000,
+            keys: Vec::new(),
+            checkpoints: Vec::new(),
+            witnesses: Vec::new(),
+            unsealed_age_max: None,
+            live_bytes_max: None,
+        }
     }
 }
 
 /// What was checked and what was found.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerifyReport {
-    /// The level that was checked.
+    /// The highest level that was checked: L0 without seals, L1 with, L2 and L3 on request.
     pub level: &'static str,
+    /// The highest level that held; `None` if not even L0 did.
+    pub held: Option<&'static str>,
     /// Events read.
     pub events: u64,
     /// Streams they belong to.
     pub streams: u64,
     /// How many of the streams are jobs.
     pub jobs: u64,
-    /// Events that no checkpoint covers: all of them, as long as the log is not sealed.
+    /// The log's name in checkpoints.
+    pub origin: Option<String>,
+    /// Events in the sealed order.
+    pub sealed: u64,
+    /// Positions below this are covered by a checkpoint that holds.
+    pub up_to_position: u64,
+    /// How old the newest checkpoint is.
+    #[serde(rename = "checkpoint_age_ms", serialize_with = "maybe_millis")]
+    pub checkpoint_age: Option<Duration>,
+    /// Events that no checkpoint covers.
     pub unsealed: u64,
+    /// How old the oldest of them is.
+    #[serde(rename = "unsealed_age_ms", serialize_with = "maybe_millis")]
+    pub unsealed_age: Option<Duration>,
+    /// The newest proof from outside that holds: a kept checkpoint or the word of the witnesses.
+    pub anchor: Option<Anchor>,
+    /// Where the log lost what it had published and went on under a new name.
+    pub reopened: Vec<Reopened>,
     /// How many findings there are, kept or not.
     pub findings_total: u64,
-    /// The first of them, by stream and version.
+    /// The first of them: by stream and version, then by position.
     pub findings: Vec<Finding>,
     /// How long it took.
     #[serde(rename = "elapsed_ms", serialize_with = "millis")]
     pub elapsed: Duration,
+}
+
+/// Proof from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Anchor {
+    /// Positions below this are covered.
+    pub size: u64,
+    /// How old it is, if it says when it was made.
+    #[serde(rename = "age_ms", serialize_with = "maybe_millis")]
+    pub age: Option<Duration>,
+}
+
+/// A new origin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Reopened {
+    /// Where it begins.
+    pub position: u64,
+    /// Its name.
+    pub origin: String,
+    /// The checkpoint of the old origin that it does not honour.
+    pub checkpoint: String,
+    /// Did the old key vouch for it?
+    pub is_vouched: bool,
 }
 
 impl VerifyReport {
@@ -81,4 +140,11 @@ pub async fn event_count_estimate(store: &Store) -> Result<u64, StoreError> {
 
 fn millis<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(elapsed.as_millis() as u64)
+}
+
+fn maybe_millis<S: Serializer>(elapsed: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match elapsed {
+        Some(elapsed) => millis(elapsed, serializer),
+        None => serializer.serialize_none(),
+    }
 }

@@ -130,13 +130,22 @@ on_both_databases! {
         assert!(json.as_object_mut().unwrap().remove("elapsed_ms").unwrap().is_u64());
         let expected = serde_json::json!({
             "level": "L0",
+            "held": null,
             "events": SMALL,
             "streams": 4,
             "jobs": 1,
+            "origin": "log",
+            "sealed": 0,
+            "up_to_position": 0,
+            "checkpoint_age_ms": null,
             "unsealed": SMALL,
+            "unsealed_age_ms": 0,
+            "anchor": null,
+            "reopened": [],
             "findings_total": 1,
             "findings": [{
                 "code": "COLUMN_MISMATCH",
+                "level": "L0",
                 "stream_type": "Note",
                 "stream": stream("notes"),
                 "version": 2,

@@ -7,11 +7,11 @@ use bpc_core::{Envelope, Hash, Head, Job, JobEvent, JobId, TenantId};
 
 use super::cell::Cell;
 use super::chain::{Chain, Step};
-use super::finding::{
-    Finding, Findings, HASH_MISMATCH, ILLEGAL_HISTORY, STREAM_MIXED, VERSION_DUPLICATE, VERSION_GAP,
-};
 use super::place::Place;
 use super::row::Stored;
+use crate::verify::finding::{
+    Finding, Findings, HASH_MISMATCH, ILLEGAL_HISTORY, STREAM_MIXED, VERSION_DUPLICATE, VERSION_GAP,
+};
 
 /// What is known of a stream after the events checked so far.
 #[derive(Default)]

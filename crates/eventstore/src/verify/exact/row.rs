@@ -9,6 +9,7 @@ use super::cell::Cell;
 // Places of columns in `scan_events.sql`.
 const STREAM_ID: usize = 2;
 const EVENT_BYTES: usize = 7;
+const ID: usize = 8;
 
 /// The columns of one event.
 pub(super) struct Stored<'r> {
@@ -20,6 +21,8 @@ pub(super) struct Stored<'r> {
     pub(super) occurred_at: Cell<'r>,
     pub(super) event_hash: Cell<'r>,
     pub(super) event_bytes: Cell<'r>,
+    /// Insertion id: not checked, but by it the event is found again.
+    pub(super) id: Cell<'r>,
 }
 
 /// A row of either database. Reading a column of the wrong type never fails.
@@ -30,6 +33,11 @@ pub(super) trait EventRow: Send + 'static {
     /// Which stream it stands in.
     fn stream_id(&self) -> Cell<'_> {
         self.cell(STREAM_ID)
+    }
+
+    /// By which it is found again.
+    fn id(&self) -> Option<i64> {
+        self.cell(ID).as_integer()
     }
 
     /// About how much memory it holds.
@@ -48,6 +56,7 @@ pub(super) trait EventRow: Send + 'static {
             occurred_at: self.cell(5),
             event_hash: self.cell(6),
             event_bytes: self.cell(EVENT_BYTES),
+            id: self.cell(ID),
         }
     }
 }
@@ -62,7 +71,9 @@ impl EventRow for PgRow {
             return Cell::Null;
         };
         match index {
-            5 => bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes))),
+            5 | ID => {
+                bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes)))
+            }
             3 => bytes
                 .try_into()
                 .map_or(Cell::blob(bytes), |bytes| Cell::Integer(i32::from_be_bytes(bytes).into())),

@@ -4,8 +4,8 @@ use bpc_core::{Envelope, StreamId};
 use uuid::Uuid;
 
 use super::cell::Cell;
-use super::finding::{COLUMN_MISMATCH, Finding, Findings};
 use super::row::Stored;
+use crate::verify::finding::{COLUMN_MISMATCH, Finding, Findings, L0};
 
 /// An event being checked: its row, and its envelope if that can be read.
 #[derive(Clone, Copy)]
@@ -27,14 +27,11 @@ impl Place<'_> {
         let stream = self.stored.stream_id.as_uuid().or(said(|envelope| envelope.stream_id.0));
         let stream_type = self.envelope.map(|envelope| envelope.stream_type.to_string());
         Finding {
-            code,
             stream_type: stream_type.unwrap_or_else(|| self.stored.stream_type.to_string()),
             stream: StreamId(stream.unwrap_or_default()),
             version: Some(self.version()),
-            column: None,
-            expected: None,
-            found: None,
-            message: String::new(),
+            event_id: self.stored.id.as_integer(),
+            ..Finding::at_level(L0, code)
         }
     }
 

@@ -3,9 +3,9 @@
 use tokio::sync::oneshot;
 
 use super::cell::Cell;
-use super::finding::Findings;
 use super::row::EventRow;
 use super::stream::StreamCheck;
+use crate::verify::finding::Findings;
 
 /// How the chunk before ended: its last stream may go on in this one.
 pub(super) struct Before {
@@ -16,11 +16,11 @@ pub(super) struct Before {
 }
 
 /// What came of a chunk.
-pub(super) struct Checked {
-    pub(super) events: u64,
-    pub(super) streams: u64,
-    pub(super) jobs: u64,
-    pub(super) findings: Findings,
+pub(in crate::verify) struct Checked {
+    pub(in crate::verify) events: u64,
+    pub(in crate::verify) streams: u64,
+    pub(in crate::verify) jobs: u64,
+    pub(in crate::verify) findings: Findings,
 }
 
 /// Check a chunk. The streams that begin in it come first, because they need nothing from the chunk

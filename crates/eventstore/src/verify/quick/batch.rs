@@ -1,0 +1,123 @@
+//! Rows of events on their way from a source to the checkers.
+//!
+//! In the layout in which PostgreSQL copies rows out, whatever they come from: a number of columns, then
+//! each behind its length. Columns of fixed size come first, so most of a row is found without
+//! looking for it.
+
+/// Rows, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub(in crate::verify) struct Batch {
+    pub(in crate::verify) bytes: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+/// The columns of one event, borrowed. What is not as long as it should be, or missing, is not in here:
+/// such a row is for the exact look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::verify) struct Row<'a> {
+    pub(in crate::verify) id: i64,
+    pub(in crate::verify) stream_id: &'a [u8; 16],
+    pub(in crate::verify) version: i32,
+    pub(in crate::verify) occurred_at: i64,
+    pub(in crate::verify) tenant_id: &'a [u8; 16],
+    pub(in crate::verify) event_hash: &'a [u8; 32],
+    pub(in crate::verify) stream_type: &'a [u8],
+    pub(in crate::verify) event_type: &'a [u8],
+    pub(in crate::verify) event_bytes: &'a [u8],
+}
+
+/// Columns of a row, in this order.
+pub(in crate::verify) const COLUMNS: [&str; 9] = [
+    "id",
+    "stream_id",
+    "version",
+    "occurred_at",
+    "tenant_id",
+    "event_hash",
+    "stream_type",
+    "event_type",
+    "event_bytes",
+];
+
+impl Batch {
+    /// So many rows.
+    pub(in crate::verify) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The rows so far; what is left has room for as many.
+    pub(in crate::verify) fn take(&mut self) -> Batch {
+        let bytes = Vec::with_capacity(self.bytes.len() + self.bytes.len() / 8);
+        let ends = Vec::with_capacity(self.ends.len());
+        std::mem::replace(self, Batch { bytes, ends })
+    }
+
+    /// What was appended to `bytes` since the last row is a row.
+    pub(in crate::verify) fn end_row(&mut self) {
+        self.ends.push(self.bytes.len() as u32);
+    }
+
+    /// The bytes of each row.
+    pub(in crate::verify) fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let row = &self.bytes[start..*end as usize];
+            start = *end as usize;
+            row
+        })
+    }
+
+    /// Append one column of a row that is put together here.
+    pub(in crate::verify) fn column(&mut self, value: Option<&[u8]>) {
+        let length = value.map_or(-1, |value| value.len() as i32);
+        self.bytes.extend_from_slice(&length.to_be_bytes());
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+    }
+
+    /// Begin a row that is put together here.
+    pub(in crate::verify) fn begin_row(&mut self) {
+        self.bytes.extend_from_slice(&(COLUMNS.len() as i16).to_be_bytes());
+    }
+}
+
+impl<'a> Row<'a> {
+    pub(in crate::verify) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(&(COLUMNS.len() as i16).to_be_bytes())?;
+        let row = Row {
+            id: i64::from_be_bytes(*fixed(&mut rest)?),
+            stream_id: fixed(&mut rest)?,
+            version: i32::from_be_bytes(*fixed(&mut rest)?),
+            occurred_at: i64::from_be_bytes(*fixed(&mut rest)?),
+            tenant_id: fixed(&mut rest)?,
+            event_hash: fixed(&mut rest)?,
+            stream_type: next(&mut rest)?,
+            event_type: next(&mut rest)?,
+            event_bytes: next(&mut rest)?,
+        };
+        rest.is_empty().then_some(row)
+    }
+}
+
+/// Of any row, even one that is not as it should be: its insertion id.
+pub(in crate::verify) fn id_of(row: &[u8]) -> Option<i64> {
+    let mut rest = row.get(2..)?;
+    Some(i64::from_be_bytes(*fixed(&mut rest)?))
+}
+
+fn fixed<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (length, behind) = rest.split_first_chunk()?;
+    if i32::from_be_bytes(*length) != N as i32 {
+        return None;
+    }
+    let (value, behind) = behind.split_first_chunk()?;
+    *rest = behind;
+    Some(value)
+}
+
+fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, behind) = rest.split_first_chunk()?;
+    let length = usize::try_from(i32::from_be_bytes(*length)).ok()?;
+    let (value, behind) = behind.split_at_checked(length)?;
+    *rest = behind;
+    Some(value)
+}

@@ -1,0 +1,14 @@
+//! The quick check of a whole log, in the order in which it was written.
+
+mod batch;
+mod check;
+mod envelope;
+mod facts;
+mod job;
+mod live;
+mod scan;
+
+pub use check::{Checker, Keys, RawEvent, Suspects, Tally};
+
+pub(super) use batch::{Batch, COLUMNS, Row, id_of};
+pub(super) use scan::{Batches, Gather, Leaves, scan};

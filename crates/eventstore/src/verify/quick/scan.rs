@@ -1,0 +1,115 @@
+//! One run over all events: read by one, checked by all cores, gathered in order.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+
+use bpc_core::Hash;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::error::StoreError;
+
+use super::batch::{Batch, Row};
+use super::check::{Checker, Keys, Tally};
+
+/// Batches on their way at once: one is checked while the next is read and the one before gathered.
+const IN_FLIGHT_MAX: usize = 4;
+
+/// Rows come from a source in batches, or its failure.
+pub(in crate::verify) type Batches = mpsc::Receiver<Result<Batch, StoreError>>;
+
+/// Leaves of a batch; `None` for an event that does not say what it is.
+pub(in crate::verify) type Leaves = Vec<Option<Hash>>;
+
+/// What to do with a batch once it is checked.
+pub(in crate::verify) trait Gather {
+    /// In the order of the batches.
+    async fn take(&mut self, batch: &Batch, leaves: Leaves) -> Result<(), StoreError>;
+}
+
+/// Check everything that comes, following streams in `range` on at most so much memory.
+pub(in crate::verify) async fn scan(
+    mut batches: Batches,
+    keys: &Keys,
+    range: RangeInclusive<u64>,
+    bytes_max: usize,
+    gather: &mut impl Gather,
+) -> Result<Vec<Tally>, StoreError> {
+    let cores = available_parallelism().map_or(2, usize::from);
+    let mut shards: Vec<Shard> = (0..cores)
+        .map(|at| Shard::start(at, cores, keys.clone(), range.clone(), bytes_max / cores))
+        .collect();
+    let mut in_flight = VecDeque::new();
+    loop {
+        let next = if in_flight.len() < IN_FLIGHT_MAX { batches.recv().await.transpose()? } else { None };
+        match next {
+            Some(batch) => {
+                let batch = Arc::new(batch);
+                for shard in &shards {
+                    // A checker that is gone has panicked, which is told when it is waited for.
+                    let _ = shard.to.send(Arc::clone(&batch)).await;
+                }
+                in_flight.push_back(batch);
+            }
+            None => match in_flight.pop_front() {
+                Some(batch) => {
+                    let leaves = gathered(&mut shards, batch.len()).await;
+                    gather.take(&batch, leaves).await?;
+                }
+                None => break,
+            },
+        }
+    }
+    let mut tallies = Vec::with_capacity(cores);
+    for Shard { to, task, .. } in shards {
+        drop(to);
+        tallies.push(task.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())));
+    }
+    Ok(tallies)
+}
+
+/// One checker on a thread of its own.
+struct Shard {
+    to: mpsc::Sender<Arc<Batch>>,
+    from: mpsc::Receiver<Vec<(u32, Option<Hash>)>>,
+    task: JoinHandle<Tally>,
+}
+
+impl Shard {
+    fn start(at: usize, shards: usize, keys: Keys, range: RangeInclusive<u64>, bytes_max: usize) -> Self {
+        let (to, mut batches) = mpsc::channel::<Arc<Batch>>(IN_FLIGHT_MAX);
+        let (leaves, from) = mpsc::channel(IN_FLIGHT_MAX);
+        let task = spawn_blocking(move || {
+            let mut checker = Checker::new(keys.clone(), range, bytes_max);
+            while let Some(batch) = batches.blocking_recv() {
+                let mut checked = Vec::with_capacity(batch.len() / shards + batch.len() / 8);
+                for (row, number) in batch.rows().zip(0..) {
+                    match Row::read(row) {
+                        Some(row) if keys.shard(row.stream_id, shards) == at => {
+                            checked.push((number, checker.take_row(&row)));
+                        }
+                        None if at == 0 => checker.suspect_all(),
+                        _ => {}
+                    }
+                }
+                if leaves.blocking_send(checked).is_err() {
+                    break;
+                }
+            }
+            checker.finish()
+        });
+        Shard { to, from, task }
+    }
+}
+
+async fn gathered(shards: &mut [Shard], rows: usize) -> Leaves {
+    let mut leaves = vec![None; rows];
+    for shard in shards {
+        for (number, leaf) in shard.from.recv().await.unwrap_or_default() {
+            leaves[number as usize] = leaf;
+        }
+    }
+    leaves
+}
