@@ -62,7 +62,9 @@ impl Header {
         if header.format != FORMAT {
             return Err(SegmentError::Malformed(format!("its format is {:?}, not {FORMAT}", header.format)));
         }
-        if header.events == 0 || header.events > EVENTS_PER_SEGMENT || header.first % EVENTS_PER_SEGMENT != 0
+        if header.events == 0
+            || header.events > EVENTS_PER_SEGMENT
+            || !header.first.is_multiple_of(EVENTS_PER_SEGMENT)
         {
             let Header { events, first, .. } = header;
             let extent = format!("{events} events from position {first} on are no segment");
