@@ -1,4 +1,15 @@
 //! The log as files: segments, tiles, checkpoints, blobs and the manifest that names them; caches for
 //! replay; Parquet. Imports `core`, `eventstore` and `projections`.
 
+mod archive;
+mod durable;
+mod error;
+mod layout;
+mod manifest;
 pub mod segment;
+mod write;
+
+pub use archive::Archive;
+pub use error::{ArchiveError, NoteProblem};
+pub use manifest::{BlobList, FORMAT, Manifest, SegmentEntry};
+pub use write::{ArchiveWriter, Commit, SealedBytes};

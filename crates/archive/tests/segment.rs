@@ -15,8 +15,6 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-const ORIGIN: &str = "example.com/log";
-
 #[test]
 fn a_full_segment_reads_back_with_bytes_positions_and_hashes() {
     let mut log = SyntheticLog::new(1, 5000);
@@ -64,7 +62,7 @@ fn any_frame_can_be_read_alone() {
 
 #[test]
 fn bytes_that_hold_a_line_feed_are_refused() {
-    let mut writer = SegmentWriter::new(Vec::new(), ORIGIN, 0).unwrap();
+    let mut writer = SegmentWriter::new(Vec::new(), 0).unwrap();
     assert!(writer.push(b"{\n}", None).is_err());
 }
 
@@ -107,7 +105,7 @@ proptest! {
 
 /// Write events that begin where a segment begins.
 fn write(scratch: &TempDir, events: &[Event]) -> (PathBuf, Written) {
-    let mut writer = SegmentWriter::new(Vec::new(), ORIGIN, events[0].position).unwrap();
+    let mut writer = SegmentWriter::new(Vec::new(), events[0].position).unwrap();
     let mut seen = HashSet::new();
     for event in events {
         let is_first = seen.insert(event.stream_id);
@@ -122,7 +120,6 @@ fn write(scratch: &TempDir, events: &[Event]) -> (PathBuf, Written) {
 
 fn read_back(path: &Path, events: &[Event], written: &Written) {
     let segment = Segment::open(path).unwrap();
-    assert_eq!(segment.header().origin, ORIGIN);
     assert_eq!(segment.header().events, events.len() as u64);
     let mut chain = SegmentChain::new(&segment);
     let mut frames = segment.frames().unwrap();

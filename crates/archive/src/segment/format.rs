@@ -22,6 +22,8 @@ pub const EVENTS_PER_SEGMENT: u64 = 65_536;
 /// Events in a full frame: the leaves of one tile of level 0.
 pub const EVENTS_PER_FRAME: usize = 256;
 
+/// Positions are integers of canonical JSON.
+const POSITION_MAX: u64 = (1 << 53) - 1;
 /// The most that a frame may hold. What says more is not decompressed.
 pub(super) const FRAME_BYTES_MAX: usize = EVENTS_PER_FRAME * (EVENT_BYTES_MAX + 1);
 pub(super) const HEADER_FRAME: u32 = 0x184D_2A50;
@@ -47,8 +49,6 @@ pub struct Header {
     pub first: u64,
     /// [`FORMAT`].
     pub format: String,
-    /// The log's name.
-    pub origin: String,
 }
 
 impl Header {
@@ -65,6 +65,7 @@ impl Header {
         if header.events == 0
             || header.events > EVENTS_PER_SEGMENT
             || !header.first.is_multiple_of(EVENTS_PER_SEGMENT)
+            || header.first > POSITION_MAX
         {
             let Header { events, first, .. } = header;
             let extent = format!("{events} events from position {first} on are no segment");

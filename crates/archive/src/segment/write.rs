@@ -42,13 +42,13 @@ pub struct Written {
 }
 
 impl<W: Write> SegmentWriter<W> {
-    /// A segment of the log `origin` that begins at position `first`, which is a multiple of 65,536.
-    pub fn new(out: W, origin: &str, first: u64) -> io::Result<Self> {
+    /// A segment that begins at position `first`, which is a multiple of 65,536.
+    pub fn new(out: W, first: u64) -> io::Result<Self> {
         assert!(first.is_multiple_of(EVENTS_PER_SEGMENT), "a segment begins at a multiple of its size");
         Ok(SegmentWriter {
             out: HashedWriter { out, hash: Sha256::new(), bytes: 0 },
             compressor: Compressor::new(LEVEL)?,
-            header: Header { events: 0, first, format: FORMAT.to_owned(), origin: origin.to_owned() },
+            header: Header { events: 0, first, format: FORMAT.to_owned() },
             raw: Vec::new(),
             raw_events: 0,
             frames: Vec::new(),
