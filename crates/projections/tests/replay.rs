@@ -5,8 +5,10 @@ mod common;
 use std::time::Duration;
 
 use bpc_core::{StreamId, Version};
-use bpc_eventstore::{Conn, Store, StoreOptions, portable};
-use bpc_projections::replay::{Drift, DriftCode, Progress, ReplayError, check, rebuild};
+use bpc_eventstore::{Conn, Store, StoreOptions, Tx, portable};
+use bpc_projections::replay::{
+    DatabaseSource, Drift, DriftCode, Progress, RebuildReport, ReplayError, Until, check, rebuild,
+};
 use bpc_projections::{JobFilter, list_jobs};
 use bpc_testkit::TestDatabase;
 use common::{Crowd, House, draft, new_job, projections};
@@ -121,7 +123,7 @@ bpc_testkit::on_both_databases! {
         let file = TestDatabase::sqlite();
         let target = fresh(&file).await;
         let mut tx = crowd.house.read().await;
-        let report = rebuild(&mut tx.conn(), &target, &[], Some(then), &mut |_| {}).await.unwrap();
+        let report = rebuilt(&mut tx, &target, Until::Moment(then)).await.unwrap();
         assert!(report.is_clean(), "{:#?}", report.drift);
         assert_eq!(report.jobs, listed.len() as u64);
         let mut rebuilt = target.begin_read().await.unwrap();
@@ -133,8 +135,8 @@ bpc_testkit::on_both_databases! {
         let file = TestDatabase::sqlite();
         let target = fresh(&file).await;
         let mut tx = house.read().await;
-        rebuild(&mut tx.conn(), &target, &[], None, &mut |_| {}).await.unwrap();
-        let again = rebuild(&mut tx.conn(), &target, &[], None, &mut |_| {}).await;
+        rebuilt(&mut tx, &target, Until::Newest).await.unwrap();
+        let again = rebuilt(&mut tx, &target, Until::Newest).await;
         assert!(matches!(again, Err(ReplayError::TargetNotEmpty("tenants"))), "{again:?}");
     }
 }
@@ -170,6 +172,11 @@ async fn kinds_of_job_events(house: &House) -> i64 {
     let sql = "SELECT count(DISTINCT event_type) FROM events WHERE stream_type = 'Job'";
     let mut tx = house.read().await;
     portable!(tx.conn(), c => sqlx::query_scalar(sql).fetch_one(c).await).unwrap()
+}
+
+async fn rebuilt(log: &mut Tx, target: &Store, until: Until) -> Result<RebuildReport, ReplayError> {
+    let mut conn = log.conn();
+    rebuild(&mut DatabaseSource::new(&mut conn), target, &[], until, &mut |_| {}).await
 }
 
 async fn drift(store: &Store) -> Vec<Drift> {

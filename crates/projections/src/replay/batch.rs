@@ -4,8 +4,6 @@ use bpc_core::Job;
 
 use crate::write::JobWrites;
 
-use super::log::LogEvent;
-
 /// Large enough that commits cost nothing, small enough that a few of them fit into memory.
 const ROWS_MAX: usize = 4096;
 const BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -14,7 +12,7 @@ const BYTES_MAX: usize = 4 * 1024 * 1024;
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) jobs: JobWrites,
-    pub(super) events: Vec<LogEvent>,
+    pub(super) events: Vec<Vec<u8>>,
     rows: usize,
     bytes: usize,
 }
@@ -27,10 +25,10 @@ impl Batch {
     }
 
     /// An event, behind those of its stream.
-    pub(super) fn forward(&mut self, event: LogEvent) {
+    pub(super) fn forward(&mut self, event_bytes: Vec<u8>) {
         self.rows += 1;
-        self.bytes += event.event_bytes.len();
-        self.events.push(event);
+        self.bytes += event_bytes.len();
+        self.events.push(event_bytes);
     }
 
     pub(super) fn is_full(&self) -> bool {

@@ -7,12 +7,14 @@ use bpc_eventstore::Store;
 
 use crate::domain::Projection;
 
-use super::compare::compare;
+use super::compare::{compare, report};
+use super::database::DatabaseSource;
 use super::drift::Drifts;
 use super::error::ReplayError;
 use super::rebuild::rebuild;
 use super::report::{CheckReport, Progress};
 use super::scratch::Scratch;
+use super::until::Until;
 use super::views::view_tables;
 
 /// Rebuild every view beside the store and compare it with the live one, row by row.
@@ -27,14 +29,17 @@ pub async fn check(
     let start = Instant::now();
     let scratch = Scratch::create().await?;
     let mut live = store.begin_read().await.map_err(ReplayError::source)?;
-    let rebuilt = rebuild(&mut live.conn(), &scratch.store, projections, None, progress).await?;
+    let mut conn = live.conn();
+    let mut source = DatabaseSource::new(&mut conn);
+    let rebuilt = rebuild(&mut source, &scratch.store, projections, Until::Newest, progress).await?;
 
     let mut drifts = Drifts { total: rebuilt.drift_total, kept: rebuilt.drift };
     let tables = view_tables(projections);
     let mut rows = 0;
     let mut target = scratch.store.begin_read().await.map_err(ReplayError::target)?;
     for table in &tables {
-        rows += compare(table, &mut target.conn(), &mut live.conn(), &mut drifts, progress).await?;
+        let note = |difference| report(table, &difference, &mut drifts);
+        rows += compare(table, &mut target.conn(), &mut live.conn(), progress, note).await?;
     }
     drop((target, live));
     scratch.remove().await;

@@ -32,7 +32,7 @@ const COLUMN_TYPES: &str = "SELECT a.attname::text, t.typname::text FROM pg_attr
     JOIN pg_type t ON t.oid = a.atttypid WHERE a.attrelid = to_regclass($1) AND a.attnum > 0";
 
 /// The type of each column of a view, each of them one that SQLite has too.
-async fn column_types(
+pub(super) async fn column_types(
     conn: &mut PgConnection,
     view: &ViewTable,
 ) -> Result<HashMap<String, String>, ReplayError> {

@@ -18,15 +18,25 @@ use super::report::Progress;
 /// Rows between two words about progress.
 const PROGRESS_EVERY: u64 = 4096;
 
-type Row = Vec<Cell>;
+pub(super) type Row = Vec<Cell>;
 
-/// Compare a view, merging both sides in key order. Returns how many rows there are on either side.
+/// One row that is not the same on both sides.
+pub(super) enum Difference {
+    /// Follows from the log and is not there.
+    Missing(Row),
+    /// Is there and does not follow from the log.
+    Extra(Row),
+    /// Has other values than follow from the log.
+    Other { expected: Row, found: Row },
+}
+
+/// Merge both sides of a view in key order. Returns how many rows there are on either side.
 pub(super) async fn compare(
     view: &ViewTable,
     rebuilt: &mut Conn<'_>,
     live: &mut Conn<'_>,
-    drifts: &mut Drifts,
     progress: &mut (dyn FnMut(Progress) + Send),
+    mut each: impl FnMut(Difference),
 ) -> Result<u64, ReplayError> {
     let (expected_sql, found_sql) = (in_key_order(rebuilt, view).await?, in_key_order(live, view).await?);
     let mut expected_rows = rows(rebuilt, expected_sql, ReplayError::target);
@@ -34,24 +44,33 @@ pub(super) async fn compare(
     let (mut expected, mut found) = (expected_rows.try_next().await?, found_rows.try_next().await?);
     let mut compared = 0;
     loop {
-        match by_key(view, expected.as_ref(), found.as_ref()) {
-            None => break,
-            Some(Ordering::Less) => {
-                drifts.add(|| missing(view, expected.as_deref().unwrap_or_default()));
-                expected = expected_rows.try_next().await?;
+        (expected, found) = match (expected, found) {
+            (None, None) => break,
+            (Some(row), None) => {
+                each(Difference::Missing(row));
+                (expected_rows.try_next().await?, None)
             }
-            Some(Ordering::Greater) => {
-                drifts.add(|| extra(view, found.as_deref().unwrap_or_default()));
-                found = found_rows.try_next().await?;
+            (None, Some(row)) => {
+                each(Difference::Extra(row));
+                (None, found_rows.try_next().await?)
             }
-            Some(Ordering::Equal) => {
-                if let (Some(expected), Some(found)) = (&expected, &found) {
-                    compare_columns(view, expected, found, drifts);
+            (Some(expected), Some(found)) => match by_key(view, &expected, &found) {
+                Ordering::Less => {
+                    each(Difference::Missing(expected));
+                    (expected_rows.try_next().await?, Some(found))
                 }
-                expected = expected_rows.try_next().await?;
-                found = found_rows.try_next().await?;
-            }
-        }
+                Ordering::Greater => {
+                    each(Difference::Extra(found));
+                    (Some(expected), found_rows.try_next().await?)
+                }
+                Ordering::Equal => {
+                    if expected.iter().zip(&found).any(|(a, b)| a.order(b) != Ordering::Equal) {
+                        each(Difference::Other { expected, found });
+                    }
+                    (expected_rows.try_next().await?, found_rows.try_next().await?)
+                }
+            },
+        };
         compared += 1;
         if compared % PROGRESS_EVERY == 0 {
             progress(Progress::Comparing { view: view.name, rows: compared });
@@ -61,21 +80,22 @@ pub(super) async fn compare(
     Ok(compared)
 }
 
-/// Which side has the smaller key; a side that has ended has the largest. `None` once both have.
-fn by_key(view: &ViewTable, expected: Option<&Row>, found: Option<&Row>) -> Option<Ordering> {
-    let key = |row| -> &[Cell] { &Vec::as_slice(row)[..view.key_columns] };
-    match (expected, found) {
-        (None, None) => None,
-        (Some(_), None) => Some(Ordering::Less),
-        (None, Some(_)) => Some(Ordering::Greater),
-        (Some(expected), Some(found)) => {
-            let orders = key(expected).iter().zip(key(found)).map(|(a, b)| a.order(b));
-            Some(orders.fold(Ordering::Equal, Ordering::then))
-        }
+/// Report a difference: one drift for a row that is missing or extra, else one for each column.
+pub(super) fn report(view: &ViewTable, difference: &Difference, drifts: &mut Drifts) {
+    match difference {
+        Difference::Missing(row) => drifts.add(|| {
+            let message = format!("the log says there is a row in {}; there is none", view.name);
+            whole_row(DriftCode::ViewRowMissing, view, row, message)
+        }),
+        Difference::Extra(row) => drifts.add(|| {
+            let message = format!("the row in {} does not follow from the log", view.name);
+            whole_row(DriftCode::ViewRowExtra, view, row, message)
+        }),
+        Difference::Other { expected, found } => report_columns(view, expected, found, drifts),
     }
 }
 
-fn compare_columns(view: &ViewTable, expected: &[Cell], found: &[Cell], drifts: &mut Drifts) {
+fn report_columns(view: &ViewTable, expected: &[Cell], found: &[Cell], drifts: &mut Drifts) {
     let pairs = view.columns.iter().zip(expected.iter().zip(found)).skip(view.key_columns);
     for (&column, (expected, found_cell)) in pairs {
         if expected.order(found_cell) == Ordering::Equal {
@@ -93,14 +113,9 @@ fn compare_columns(view: &ViewTable, expected: &[Cell], found: &[Cell], drifts: 
     }
 }
 
-fn missing(view: &ViewTable, row: &[Cell]) -> Drift {
-    let message = format!("the log says there is a row in {}; there is none", view.name);
-    whole_row(DriftCode::ViewRowMissing, view, row, message)
-}
-
-fn extra(view: &ViewTable, row: &[Cell]) -> Drift {
-    let message = format!("the row in {} does not follow from the log", view.name);
-    whole_row(DriftCode::ViewRowExtra, view, row, message)
+fn by_key(view: &ViewTable, a: &[Cell], b: &[Cell]) -> Ordering {
+    let orders = a.iter().zip(b).take(view.key_columns).map(|(a, b)| a.order(b));
+    orders.fold(Ordering::Equal, Ordering::then)
 }
 
 fn whole_row(code: DriftCode, view: &ViewTable, row: &[Cell], message: String) -> Drift {
@@ -114,7 +129,7 @@ fn key_text(view: &ViewTable, row: &[Cell]) -> String {
 }
 
 /// The rows of a statement as they arrive, a few of them in memory.
-fn rows<'c>(
+pub(super) fn rows<'c>(
     conn: &'c mut Conn<'_>,
     sql: String,
     failed: fn(sqlx::Error) -> ReplayError,

@@ -62,7 +62,7 @@ impl DriftCode {
 
 impl Drift {
     /// About an event of the log.
-    pub(super) fn of_event(code: DriftCode, stream_id: StreamId, version: i32, message: String) -> Self {
+    pub fn of_event(code: DriftCode, stream_id: StreamId, version: i32, message: String) -> Self {
         let key = format!("stream_id={stream_id} version={version}");
         Drift { code, view: "events", key, column: None, expected: None, found: None, message }
     }

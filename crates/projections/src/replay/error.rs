@@ -1,5 +1,7 @@
 //! Why a replay could not be carried out. What it found is not an error but its result.
 
+use std::path::PathBuf;
+
 use bpc_core::{StreamId, Version};
 use bpc_eventstore::StoreError;
 
@@ -15,9 +17,41 @@ pub enum ReplayError {
     /// The temporary file for the rebuilt views cannot be made.
     #[error("cannot make a temporary directory for the rebuilt views: set TMPDIR to one with room")]
     Scratch(#[source] std::io::Error),
+    /// An archive cannot be read.
+    #[error("cannot read the archive")]
+    Archive {
+        /// Stable code of the cause.
+        code: &'static str,
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is no such position yet.
+    #[error("only {sealed} events are sealed, so there is no state behind {size} of them")]
+    NotSealed {
+        /// What was asked for.
+        size: u64,
+        /// What there is.
+        sealed: u64,
+    },
     /// Rebuilding begins from nothing.
     #[error("{0} of the target has rows already: rebuild into a fresh file")]
     TargetNotEmpty(&'static str),
+    /// A file of that name is there already.
+    #[error("{0} exists already: choose another name or move it away")]
+    TargetExists(PathBuf),
+    /// The file for the rebuilt views cannot be made.
+    #[error("cannot make {path}")]
+    TargetFile {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The log does not say what the views should be.
+    #[error("the views are left as they are, because the log itself is damaged ({0}): run `bpc verify`")]
+    LogUnsound(String),
     /// Rebuilt views are an SQLite file.
     #[error("the views can be rebuilt into an SQLite file only")]
     TargetNotSqlite,
@@ -55,8 +89,13 @@ impl ReplayError {
             ReplayError::Source(error)
             | ReplayError::Target(error)
             | ReplayError::Projection { source: error, .. } => error.code(),
+            ReplayError::Archive { code, .. } => code,
+            ReplayError::NotSealed { .. } => "POSITION_NOT_SEALED",
             ReplayError::Scratch(_) => "REPLAY_NO_SCRATCH",
             ReplayError::TargetNotEmpty(_) => "REPLAY_TARGET_NOT_EMPTY",
+            ReplayError::TargetExists(_) => "REPLAY_TARGET_EXISTS",
+            ReplayError::TargetFile { .. } => "REPLAY_TARGET_UNWRITABLE",
+            ReplayError::LogUnsound(_) => "REPLAY_LOG_UNSOUND",
             ReplayError::TargetNotSqlite => "REPLAY_TARGET_NOT_SQLITE",
             ReplayError::ColumnType { .. } => "REPLAY_COLUMN_TYPE",
         }

@@ -8,25 +8,28 @@ use uuid::Uuid;
 
 use super::error::ReplayError;
 
-/// What a replay needs of a stored event: its place, its hash, its bytes.
+/// What a replay needs of a stored event: its places, its hash, its bytes.
 pub(super) struct LogEvent {
+    /// Insertion id.
+    pub(super) id: i64,
     pub(super) stream_id: StreamId,
     pub(super) version: i32,
     pub(super) event_hash: Vec<u8>,
     pub(super) event_bytes: Vec<u8>,
 }
 
-type Columns = (Uuid, i32, Vec<u8>, Vec<u8>);
+type Columns = (i64, Uuid, i32, Vec<u8>, Vec<u8>);
 
 const LOG: &str =
-    "SELECT stream_id, version, event_hash, event_bytes FROM events ORDER BY stream_id, version";
+    "SELECT id, stream_id, version, event_hash, event_bytes FROM events ORDER BY stream_id, version";
 
 /// Every event by stream and version. One statement for all, in the order of its index: rows arrive
 /// while others are folded, and only a few of them are in memory.
 pub(super) fn events<'c>(conn: &'c mut Conn<'_>) -> BoxStream<'c, Result<LogEvent, ReplayError>> {
     let rows: BoxStream<'c, Result<Columns, sqlx::Error>> =
         portable!(conn, c => sqlx::query_as(LOG).fetch(&mut **c));
-    let event = |(stream_id, version, event_hash, event_bytes)| LogEvent {
+    let event = |(id, stream_id, version, event_hash, event_bytes)| LogEvent {
+        id,
         stream_id: StreamId(stream_id),
         version,
         event_hash,

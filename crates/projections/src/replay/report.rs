@@ -1,5 +1,6 @@
 //! What a replay did and found. The serialised names are stable.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
@@ -57,6 +58,28 @@ pub struct CheckReport {
     /// How much drift there is, kept or not.
     pub drift_total: u64,
     /// The first of it: that of the log, then view by view in key order.
+    pub drift: Vec<Drift>,
+    /// How long it took.
+    #[serde(rename = "elapsed_ms", serialize_with = "millis")]
+    pub elapsed: Duration,
+}
+
+/// What was repaired.
+#[derive(Clone, Debug, Serialize)]
+pub struct RepairReport {
+    /// Events read.
+    pub events: u64,
+    /// Streams they belong to.
+    pub streams: u64,
+    /// How many of the streams are jobs.
+    pub jobs: u64,
+    /// Rows compared, over all views.
+    pub rows: u64,
+    /// How many rows of which view were not what the log says, and are now.
+    pub repaired: BTreeMap<&'static str, u64>,
+    /// How much drift there was, kept or not.
+    pub drift_total: u64,
+    /// The first of it. What it says about `events` is still so: no view follows from those.
     pub drift: Vec<Drift>,
     /// How long it took.
     #[serde(rename = "elapsed_ms", serialize_with = "millis")]

@@ -3,10 +3,12 @@
 use std::error::Error;
 
 use bpc_core::job::{self, FoldError, Occurrence, fold};
-use bpc_core::{Envelope, Hash, Head, Job, JobEvent, JobId, StreamId, TenantId, Timestamp};
+use bpc_core::{Envelope, Hash, Head, Job, JobEvent, JobId, StreamId, TenantId};
 
-use super::drift::{Drift, DriftCode, Drifts};
+use super::drift::{Drift, DriftCode};
+use super::folded::Folded;
 use super::log::LogEvent;
+use super::until::Until;
 
 /// What is known of a stream after the events folded so far.
 pub(super) struct StreamFold {
@@ -38,19 +40,19 @@ impl StreamFold {
 
     /// Take the next event in. An event that cannot be ends the stream, and no row follows from it: what
     /// it would be after that is anybody's guess.
-    pub(super) fn take(&mut self, event: &LogEvent, as_of: Option<Timestamp>, drifts: &mut Drifts) -> Taken {
+    pub(super) fn take(&mut self, event: &LogEvent, until: Until, to: &mut Folded<'_>) -> Taken {
         if self.is_over {
             return Taken::Here;
         }
-        self.step(event, as_of).unwrap_or_else(|(code, message)| {
+        self.step(event, until).unwrap_or_else(|(code, message)| {
             self.is_over = true;
             self.job = None;
-            drifts.add(|| Drift::of_event(code, event.stream_id, event.version, message));
+            to.drift(|| Drift::of_event(code, event.stream_id, event.version, message));
             Taken::Here
         })
     }
 
-    /// Did it begin before the moment asked for?
+    /// Did it begin before the replay ends?
     pub(super) fn has_begun(&self) -> bool {
         self.owner.is_some()
     }
@@ -65,7 +67,7 @@ impl StreamFold {
         self.job
     }
 
-    fn step(&mut self, event: &LogEvent, as_of: Option<Timestamp>) -> Result<Taken, Objection> {
+    fn step(&mut self, event: &LogEvent, until: Until) -> Result<Taken, Objection> {
         let unreadable = |message| (DriftCode::ReplayEventUnreadable, message);
         let envelope = Envelope::read(&event.event_bytes).map_err(|error| unreadable(error.to_string()))?;
         let (stream_id, version) = (envelope.stream_id, envelope.version);
@@ -73,7 +75,7 @@ impl StreamFold {
             return Err(unreadable(format!("the event says it is version {version} of stream {stream_id}")));
         }
         // Within a stream the clock may have gone back; what counts is the first event that is later.
-        if as_of.is_some_and(|as_of| envelope.occurred_at > as_of) {
+        if !until.includes(envelope.occurred_at) {
             self.is_over = true;
             return Ok(Taken::Here);
         }

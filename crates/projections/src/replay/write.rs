@@ -29,8 +29,8 @@ pub(super) async fn write(
             return Err(ReplayError::TargetNotSqlite);
         };
         sqlite::insert_rows(sqlite, &batch.jobs).await.map_err(ReplayError::target)?;
-        for event in &batch.events {
-            let envelope = Envelope::read(&event.event_bytes).map_err(ReplayError::target)?;
+        for event_bytes in &batch.events {
+            let envelope = Envelope::read(event_bytes).map_err(ReplayError::target)?;
             take(&mut conn, projections, &envelope, &mut refused).await?;
         }
         tx.commit().await.map_err(ReplayError::target)?;

@@ -5,6 +5,7 @@ mod crowd;
 mod domain;
 mod house;
 mod random;
+mod sealing;
 
 pub use crowd::Crowd;
 pub use domain::{draft, projections};
