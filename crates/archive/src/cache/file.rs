@@ -1,0 +1,121 @@
+//! The file of a cache.
+//!
+//! ```text
+//! BPC-FOLD-1 LF            11 bytes, then 5 of zero
+//! SHA-256 of the segment   32 bytes
+//! frames with others       32 bytes, a bit each
+//! parts                    256 times: offset and length, 8 bytes each, and an HMAC-SHA-256
+//! HMAC of all above        32 bytes
+//! the parts                rkyv, each at a multiple of 16
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use bpc_core::Hash;
+use rkyv::rancor;
+use rkyv::util::AlignedVec;
+
+use super::key::CacheKey;
+use super::record::{ArchivedPart, Part};
+use super::{FORMAT, PARTS};
+
+const START: usize = 16;
+const OTHERS_AT: usize = START + 32;
+const TABLE_AT: usize = OTHERS_AT + 32;
+const ENTRY: usize = 48;
+const HEADER_TAG_AT: usize = TABLE_AT + PARTS * ENTRY;
+const HEADER: usize = HEADER_TAG_AT + 32;
+const ALIGNMENT: usize = 16;
+/// Largest part that is read: that of a segment whose events all belong to one stream, and then some.
+const PART_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// A cache whose header was made here for a segment.
+#[derive(Debug)]
+pub(super) struct CacheFile {
+    file: File,
+    segment: Hash,
+    header: Vec<u8>,
+}
+
+/// The bytes of a part, checked: no byte of them is from elsewhere.
+#[derive(Debug)]
+pub(crate) struct PartBytes(AlignedVec<ALIGNMENT>);
+
+impl PartBytes {
+    /// What they hold. They are copied into memory and were checked there, so nobody can change them any
+    /// more; access is validated all the same, and what it refuses counts as no cache.
+    pub(crate) fn part(&self) -> Option<&ArchivedPart> {
+        rkyv::access::<ArchivedPart, rancor::Failure>(&self.0).ok()
+    }
+}
+
+/// All bytes of the cache of a segment.
+pub(super) fn encode(segment: &Hash, parts: &[Part], others: &[bool; 256], key: &CacheKey) -> Vec<u8> {
+    let mut bytes = vec![0; HEADER];
+    bytes[..FORMAT.len()].copy_from_slice(FORMAT.as_bytes());
+    bytes[START..OTHERS_AT].copy_from_slice(&segment.0);
+    for frame in (0..256).filter(|frame| others[*frame]) {
+        bytes[OTHERS_AT + frame / 8] |= 1 << (frame % 8);
+    }
+    for (number, part) in parts.iter().enumerate() {
+        let part = rkyv::to_bytes::<rancor::Error>(part).expect("vectors of numbers and texts");
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+        let entry = TABLE_AT + number * ENTRY;
+        let (offset, len) = (bytes.len() as u64, part.len() as u64);
+        bytes[entry..entry + 8].copy_from_slice(&offset.to_le_bytes());
+        bytes[entry + 8..entry + 16].copy_from_slice(&len.to_le_bytes());
+        bytes[entry + 16..entry + ENTRY].copy_from_slice(&key.tag(segment, number, &part));
+        bytes.extend_from_slice(&part);
+    }
+    let tag = key.tag(segment, PARTS, &bytes[..HEADER_TAG_AT]);
+    bytes[HEADER_TAG_AT..HEADER].copy_from_slice(&tag);
+    bytes
+}
+
+impl CacheFile {
+    /// Open the cache of a segment; `None` if there is none that was made for it with this key.
+    pub(super) fn open(path: &Path, segment: &Hash, key: &CacheKey) -> Option<CacheFile> {
+        let file = File::open(path).ok()?;
+        let mut header = vec![0; HEADER];
+        file.read_exact_at(&mut header, 0).ok()?;
+        let tag: [u8; 32] = header[HEADER_TAG_AT..].try_into().ok()?;
+        let is_ours = header[START..OTHERS_AT] == segment.0
+            && key.holds(segment, PARTS, &header[..HEADER_TAG_AT], &tag);
+        is_ours.then_some(CacheFile { file, segment: *segment, header })
+    }
+
+    /// Read a part into memory of its own and check it there; `None` if it is not what was written.
+    pub(super) fn read(&self, part: usize, key: &CacheKey) -> Option<PartBytes> {
+        let entry = &self.header[TABLE_AT + part * ENTRY..][..ENTRY];
+        let number = |at: usize| u64::from_le_bytes(entry[at..at + 8].try_into().expect("8 bytes"));
+        let (offset, len) = (number(0), number(8));
+        if len > PART_BYTES_MAX {
+            return None;
+        }
+        let mut bytes = AlignedVec::with_capacity(len as usize);
+        bytes.resize(len as usize, 0);
+        self.file.read_exact_at(&mut bytes, offset).ok()?;
+        let tag: &[u8; 32] = entry[16..].try_into().expect("32 bytes");
+        let bytes = PartBytes(bytes);
+        (key.holds(&self.segment, part, &bytes.0, tag) && bytes.part().is_some()).then_some(bytes)
+    }
+
+    /// Does a frame hold an event of a stream that is no job?
+    pub(super) fn has_others(&self, frame: usize) -> bool {
+        self.header[OTHERS_AT + frame / 8] & 1 << (frame % 8) != 0
+    }
+}
+
+/// Write a cache: whoever opens it meanwhile finds the old one, or none.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Not synced: what a crash leaves of it is not taken for a cache.
+    let draft = path.with_extension(format!("fold.{}.draft", std::process::id()));
+    let written = std::fs::write(&draft, bytes).and_then(|()| std::fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&draft);
+    }
+    written
+}
