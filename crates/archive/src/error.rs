@@ -62,6 +62,9 @@ pub enum ArchiveError {
         #[source]
         source: NoteProblem,
     },
+    /// There is nothing to archive.
+    #[error("the log has no checkpoint yet, so nothing can be archived: run `bpc seal --once` or a worker")]
+    NothingSealed,
     /// The log is shorter than the archive of it.
     #[error(
         "the archive holds {archived} events, the log has sealed only {sealed}: an older copy of the log was restored, \
@@ -139,6 +142,7 @@ impl ArchiveError {
             ArchiveError::Segment { source, .. } => source.code(),
             ArchiveError::Tiles(error) => error.code(),
             ArchiveError::Note { .. } => "ARCHIVE_CHECKPOINT_INVALID",
+            ArchiveError::NothingSealed => "NOTHING_SEALED",
             ArchiveError::AheadOfLog { .. } => "ARCHIVE_AHEAD_OF_LOG",
             ArchiveError::AnotherLog { .. } => "ARCHIVE_OF_ANOTHER_LOG",
             ArchiveError::Event { .. } => "ARCHIVE_EVENT_DAMAGED",

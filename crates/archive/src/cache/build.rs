@@ -16,8 +16,6 @@ pub(crate) struct Builder<'s> {
     segment: &'s Segment,
     parts: Vec<PartBuilder>,
     streams: HashMap<StreamId, Newest>,
-    /// Has a frame an event of a stream that is no job?
-    others: [bool; 256],
 }
 
 /// The newest run of a stream.
@@ -40,7 +38,7 @@ struct PartBuilder {
 impl<'s> Builder<'s> {
     pub(crate) fn new(segment: &'s Segment) -> Self {
         let parts = (0..PARTS).map(|_| PartBuilder::default()).collect();
-        Builder { segment, parts, streams: HashMap::new(), others: [false; 256] }
+        Builder { segment, parts, streams: HashMap::new() }
     }
 
     /// The next event. Returns its hash.
@@ -55,7 +53,6 @@ impl<'s> Builder<'s> {
         let hash = chain_hash(&previous, event_bytes);
         let newest = Newest { version: envelope.version, hash, ..place };
         self.streams.insert(envelope.stream_id, newest);
-        self.others[usize::from(index >> 8)] |= !is_job;
 
         let part = &mut self.parts[place.part];
         let step = part.step(envelope, is_job);
@@ -71,9 +68,9 @@ impl<'s> Builder<'s> {
         self.parts[0].part.unreadable.push(Unreadable { index, code, reason });
     }
 
-    /// All parts, and which frames have events of streams that are no jobs.
-    pub(crate) fn finish(self) -> (Vec<Part>, [bool; 256]) {
-        (self.parts.into_iter().map(|builder| builder.part).collect(), self.others)
+    /// All parts.
+    pub(crate) fn finish(self) -> Vec<Part> {
+        self.parts.into_iter().map(|builder| builder.part).collect()
     }
 
     /// The run that an event goes on with.

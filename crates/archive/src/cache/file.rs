@@ -3,7 +3,6 @@
 //! ```text
 //! BPC-FOLD-1 LF            11 bytes, then 5 of zero
 //! SHA-256 of the segment   32 bytes
-//! frames with others       32 bytes, a bit each
 //! parts                    256 times: offset and length, 8 bytes each, and an HMAC-SHA-256
 //! HMAC of all above        32 bytes
 //! the parts                rkyv, each at a multiple of 16
@@ -23,8 +22,7 @@ use super::record::{ArchivedPart, Part};
 use super::{FORMAT, PARTS};
 
 const START: usize = 16;
-const OTHERS_AT: usize = START + 32;
-const TABLE_AT: usize = OTHERS_AT + 32;
+const TABLE_AT: usize = START + 32;
 const ENTRY: usize = 48;
 const HEADER_TAG_AT: usize = TABLE_AT + PARTS * ENTRY;
 const HEADER: usize = HEADER_TAG_AT + 32;
@@ -53,13 +51,10 @@ impl PartBytes {
 }
 
 /// All bytes of the cache of a segment.
-pub(super) fn encode(segment: &Hash, parts: &[Part], others: &[bool; 256], key: &CacheKey) -> Vec<u8> {
+pub(super) fn encode(segment: &Hash, parts: &[Part], key: &CacheKey) -> Vec<u8> {
     let mut bytes = vec![0; HEADER];
     bytes[..FORMAT.len()].copy_from_slice(FORMAT.as_bytes());
-    bytes[START..OTHERS_AT].copy_from_slice(&segment.0);
-    for frame in (0..256).filter(|frame| others[*frame]) {
-        bytes[OTHERS_AT + frame / 8] |= 1 << (frame % 8);
-    }
+    bytes[START..TABLE_AT].copy_from_slice(&segment.0);
     for (number, part) in parts.iter().enumerate() {
         let part = rkyv::to_bytes::<rancor::Error>(part).expect("vectors of numbers and texts");
         bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
@@ -82,8 +77,8 @@ impl CacheFile {
         let mut header = vec![0; HEADER];
         file.read_exact_at(&mut header, 0).ok()?;
         let tag: [u8; 32] = header[HEADER_TAG_AT..].try_into().ok()?;
-        let is_ours = header[START..OTHERS_AT] == segment.0
-            && key.holds(segment, PARTS, &header[..HEADER_TAG_AT], &tag);
+        let is_ours =
+            header[START..TABLE_AT] == segment.0 && key.holds(segment, PARTS, &header[..HEADER_TAG_AT], &tag);
         is_ours.then_some(CacheFile { file, segment: *segment, header })
     }
 
@@ -101,11 +96,6 @@ impl CacheFile {
         let tag: &[u8; 32] = entry[16..].try_into().expect("32 bytes");
         let bytes = PartBytes(bytes);
         (key.holds(&self.segment, part, &bytes.0, tag) && bytes.part().is_some()).then_some(bytes)
-    }
-
-    /// Does a frame hold an event of a stream that is no job?
-    pub(super) fn has_others(&self, frame: usize) -> bool {
-        self.header[OTHERS_AT + frame / 8] & 1 << (frame % 8) != 0
     }
 }
 

@@ -55,25 +55,15 @@ impl Caches {
         self.at_hand(segment, None).map(drop)
     }
 
-    /// A part of the cache of a segment, built if need be.
+    /// A part of the cache of a segment, built if need be. What was just built and still cannot be read has a
+    /// disk to blame that forgets.
     pub(crate) fn part(&self, segment: usize, part: usize) -> Result<PartBytes, SegmentError> {
-        self.read(segment, |cache| cache.read(part, &self.key))
-    }
-
-    /// Does a frame of a segment hold an event of a stream that is no job?
-    pub(crate) fn has_others(&self, segment: usize, frame: usize) -> Result<bool, SegmentError> {
-        self.read(segment, |cache| Some(cache.has_others(frame)))
-    }
-
-    /// Read from the cache of a segment, or build it anew and read from that. What was just built and still
-    /// cannot be read has a disk to blame that forgets.
-    fn read<T>(&self, segment: usize, read: impl Fn(&CacheFile) -> Option<T>) -> Result<T, SegmentError> {
         let cache = self.at_hand(segment, None)?;
-        if let Some(found) = read(&cache) {
-            return Ok(found);
+        if let Some(bytes) = cache.read(part, &self.key) {
+            return Ok(bytes);
         }
         let rebuilt = self.at_hand(segment, Some(&cache))?;
-        read(&rebuilt).ok_or_else(forgotten)
+        rebuilt.read(part, &self.key).ok_or_else(forgotten)
     }
 
     /// The cache of a segment, any but `bad`.
@@ -147,6 +137,5 @@ fn cache_of(segment: &Segment, entry: &SegmentEntry, key: &CacheKey) -> Result<V
         let problem = format!("its SHA-256 is {found}, the manifest says {}", entry.sha256);
         return Err(SegmentError::Malformed(problem));
     }
-    let (parts, others) = builder.finish();
-    Ok(file::encode(&entry.sha256, &parts, &others, key))
+    Ok(file::encode(&entry.sha256, &builder.finish(), key))
 }
