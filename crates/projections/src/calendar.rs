@@ -5,7 +5,7 @@
 //! name jobs that are finished, or were renewed since. Such a row is deleted by the worker that let go of
 //! its last job, or else by the reaper when its time comes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use bpc_core::job::QueueRow;
 use bpc_core::{EventId, JobId, Timestamp};
@@ -73,6 +73,42 @@ pub(crate) async fn leased_jobs(conn: &mut Conn<'_>) -> Result<Vec<JobId>, Store
     jobs.sort_unstable();
     jobs.dedup();
     Ok(jobs)
+}
+
+/// Jobs that run although no lease that ends when theirs does names them: should their worker die, nobody
+/// would ever take them back.
+pub(crate) async fn unnamed_jobs(conn: &mut Conn<'_>) -> Result<Vec<JobId>, StoreError> {
+    let sql = "SELECT lease_expires_at, job_ids FROM leases";
+    let rows: Vec<(i64, Vec<u8>)> = portable!(conn, c => sqlx::query_as(sql).fetch_all(&mut **c).await)?;
+    let named: HashSet<(i64, JobId)> =
+        rows.iter().flat_map(|(end, jobs)| job_ids(jobs).into_iter().map(|job| (*end, job))).collect();
+    let running = running_rows(conn).await?.into_iter();
+    Ok(running.filter(|it| !named.contains(it)).map(|(_, job)| job).collect())
+}
+
+/// Name everything that runs anew, inside the transaction that `conn` is in.
+pub(crate) async fn rewrite(conn: &mut Conn<'_>) -> Result<(), StoreError> {
+    let mut ends: BTreeMap<i64, Vec<JobId>> = BTreeMap::new();
+    for (end, job) in running_rows(conn).await? {
+        ends.entry(end).or_default().push(job);
+    }
+    conn.execute("DELETE FROM leases").await?;
+    for (end, jobs) in ends {
+        let end = Timestamp::from_micros(end);
+        let row = LeaseRow::new(LeaseId::fresh(end), end, jobs.into_iter());
+        let sql = "INSERT INTO leases (lease_id, lease_expires_at, job_ids) VALUES ($1, $2, $3)";
+        portable!(&mut *conn, c => {
+            let query = sqlx::query(sql).bind(row.lease_id.0).bind(row.expires_at.as_micros()).bind(&row.job_ids);
+            query.execute(&mut **c).await.map(drop)
+        })?;
+    }
+    Ok(())
+}
+
+async fn running_rows(conn: &mut Conn<'_>) -> Result<Vec<(i64, JobId)>, StoreError> {
+    let sql = "SELECT lease_expires_at, job_id FROM job_queue WHERE running AND lease_expires_at IS NOT NULL";
+    let rows: Vec<(i64, Uuid)> = portable!(conn, c => sqlx::query_as(sql).fetch_all(&mut **c).await)?;
+    Ok(rows.into_iter().map(|(end, job)| (end, JobId(job))).collect())
 }
 
 fn job_ids(bytes: &[u8]) -> Vec<JobId> {

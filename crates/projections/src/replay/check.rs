@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use bpc_eventstore::Store;
 
+use crate::calendar::unnamed_jobs;
 use crate::domain::Projection;
 
 use super::compare::{compare, report};
 use super::database::DatabaseSource;
-use super::drift::Drifts;
+use super::drift::{Drift, Drifts};
 use super::error::ReplayError;
 use super::rebuild::rebuild;
 use super::report::{CheckReport, Progress};
@@ -40,6 +41,9 @@ pub async fn check(
     for table in &tables {
         let note = |difference| report(table, &difference, &mut drifts);
         rows += compare(table, &mut target.conn(), &mut live.conn(), progress, note).await?;
+    }
+    for job in unnamed_jobs(&mut live.conn()).await.map_err(ReplayError::source)? {
+        drifts.add(|| Drift::of_lease(job));
     }
     drop((target, live));
     scratch.remove().await;

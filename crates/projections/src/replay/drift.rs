@@ -1,6 +1,6 @@
 //! What differs between the log and the views, and where.
 
-use bpc_core::StreamId;
+use bpc_core::{JobId, StreamId};
 use serde::Serialize;
 
 /// So many are kept; the others are only counted.
@@ -65,6 +65,17 @@ impl Drift {
     pub fn of_event(code: DriftCode, stream_id: StreamId, version: i32, message: String) -> Self {
         let key = format!("stream_id={stream_id} version={version}");
         Drift { code, view: "events", key, column: None, expected: None, found: None, message }
+    }
+}
+
+impl Drift {
+    /// About a job that runs and that no lease names.
+    pub(super) fn of_lease(job: JobId) -> Self {
+        let message = "it runs, but no lease that ends when its does names it: if its worker dies, nobody takes it \
+            back; `bpc replay --repair` mends that"
+            .to_owned();
+        let (code, view, key) = (DriftCode::ViewRowMissing, "leases", format!("job_id={job}"));
+        Drift { code, view, key, column: None, expected: None, found: None, message }
     }
 }
 

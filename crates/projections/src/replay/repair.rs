@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use bpc_eventstore::{Conn, Store, StoreError, Tx};
 use sqlx::AssertSqlSafe;
 
+use crate::calendar::{self, unnamed_jobs};
 use crate::domain::{Projection, ViewTable};
 
 use super::compare::{Difference, compare, report};
 use super::database::DatabaseSource;
-use super::drift::{DriftCode, Drifts};
+use super::drift::{Drift, DriftCode, Drifts};
 use super::error::ReplayError;
 use super::patch::Patch;
 use super::rebuild::rebuild;
@@ -61,6 +62,10 @@ pub async fn repair(
             repaired.push((view.name, changed));
         }
     }
+    for job in unnamed_jobs(&mut live.conn()).await.map_err(ReplayError::source)? {
+        drifts.add(|| Drift::of_lease(job));
+    }
+    calendar::rewrite(&mut live.conn()).await.map_err(ReplayError::source)?;
     live.commit().await.map_err(ReplayError::source)?;
     drop(target);
     scratch.remove().await;
