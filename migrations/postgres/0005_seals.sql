@@ -47,7 +47,8 @@ CREATE TABLE seal_gaps (
     last_ids   BIGINT[] NOT NULL
 );
 
--- Signed notes over size and root: the newest, and of each minute before the last.
+-- Signed notes over size and root: the newest, of this hour the last of each minute, and the last of each
+-- hour before.
 CREATE TABLE checkpoints (
     size    BIGINT PRIMARY KEY,
     note    TEXT NOT NULL,

@@ -34,7 +34,8 @@ CREATE TABLE late_events (
     position INTEGER NOT NULL
 );
 
--- Signed notes over size and root: the newest, and of each minute before the last.
+-- Signed notes over size and root: the newest, of this hour the last of each minute, and the last of each
+-- hour before.
 CREATE TABLE checkpoints (
     size    INTEGER NOT NULL PRIMARY KEY,
     note    TEXT NOT NULL,

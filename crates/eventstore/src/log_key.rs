@@ -52,7 +52,8 @@ pub async fn add_log_key(
 
 /// The key as it is known already; else it is appended to the log's stream and to the view.
 async fn add(tx: &mut Tx, key: &LogKey, actor: &str) -> Result<Option<LogKey>, StoreError> {
-    let known = keys(&mut tx.conn()).await?.into_iter().find(|known| known.public_key == key.public_key);
+    let known =
+        log_keys_on(&mut tx.conn()).await?.into_iter().find(|known| known.public_key == key.public_key);
     if known.is_some() {
         return Ok(known);
     }
@@ -90,10 +91,10 @@ pub async fn insert_log_key(conn: &mut Conn<'_>, key: &LogKey) -> Result<(), Sto
 /// All keys, oldest first.
 pub async fn log_keys(store: &Store) -> Result<Vec<LogKey>, StoreError> {
     let mut tx = store.begin_read().await?;
-    keys(&mut tx.conn()).await
+    log_keys_on(&mut tx.conn()).await
 }
 
-async fn keys(conn: &mut Conn<'_>) -> Result<Vec<LogKey>, StoreError> {
+pub(crate) async fn log_keys_on(conn: &mut Conn<'_>) -> Result<Vec<LogKey>, StoreError> {
     let sql = "SELECT public_key, origin, added_at FROM log_keys ORDER BY added_at, public_key";
     let rows: Vec<(String, String, i64)> =
         portable!(conn, c => sqlx::query_as(sql).fetch_all(&mut **c).await)?;
@@ -103,7 +104,7 @@ async fn keys(conn: &mut Conn<'_>) -> Result<Vec<LogKey>, StoreError> {
 
 /// An origin is one line of a checkpoint and the name of its signature, where a space or a plus would
 /// end it.
-fn check(origin: &str, public_key: &str) -> Result<(), StoreError> {
+pub(crate) fn check(origin: &str, public_key: &str) -> Result<(), StoreError> {
     let ends_a_name = |c: char| c.is_whitespace() || c.is_control() || c == '+';
     if origin.is_empty() || origin.len() > 128 || origin.contains(ends_a_name) {
         let rule = "1 to 128 bytes without spaces or +, such as example.com/log";

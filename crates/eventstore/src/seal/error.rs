@@ -61,6 +61,20 @@ pub enum SealError {
         /// The root of what is there.
         found: Hash,
     },
+    /// Nothing that was published is missing.
+    #[error(
+        "the checkpoint over {size} events is the beginning of this log: nothing is lost, go on with its key"
+    )]
+    NothingLost {
+        /// Events that it covers.
+        size: u64,
+    },
+    /// The new origin is the old one.
+    #[error("the log is called {0:?} already: a new origin needs a new name")]
+    OriginInUse(String),
+    /// The note is no checkpoint of this log.
+    #[error("not a checkpoint of this log: {0}")]
+    CheckpointForeign(String),
     /// The clock says it is earlier than when the last checkpoint was signed.
     #[error("the clock says {now}, but a checkpoint was signed at {signed_at}: set the clock right")]
     ClockWentBack {
@@ -89,6 +103,9 @@ impl SealError {
             SealError::KeyRetired { .. } => "LOG_KEY_RETIRED",
             SealError::RolledBack { .. } => "LOG_ROLLED_BACK",
             SealError::Forked { .. } => "LOG_FORKED",
+            SealError::NothingLost { .. } => "LOG_NOTHING_LOST",
+            SealError::OriginInUse(_) => "LOG_ORIGIN_IN_USE",
+            SealError::CheckpointForeign(_) => "CHECKPOINT_FOREIGN",
             SealError::ClockWentBack { .. } => "CLOCK_WENT_BACK",
             SealError::KeyState { .. } => "KEY_STATE_INVALID",
         }

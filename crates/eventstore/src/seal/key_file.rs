@@ -73,6 +73,34 @@ impl KeyFile {
         with_suffix(&self.path, ".state")
     }
 
+    /// Where a key waits that is about to take over from this one.
+    pub fn next(&self) -> KeyFile {
+        KeyFile { path: with_suffix(&self.path, ".next") }
+    }
+
+    /// The waiting key takes this one's place, which is kept beside under a name that tells its key, with
+    /// what it signed last. To be called once the log says so. Cut off anywhere, it goes on when called
+    /// again.
+    pub fn take_over(&self) -> Result<(), KeyFileError> {
+        let moved = || {
+            if let Ok(Some(old)) = self.read()
+                && self.next().path.exists()
+            {
+                let retired = with_suffix(&self.path, &format!(".{}", &old.public_hex()[..8]));
+                if self.state_path().exists() {
+                    std::fs::rename(self.state_path(), with_suffix(&retired, ".state"))?;
+                }
+                std::fs::rename(&self.path, retired)?;
+            }
+            match std::fs::rename(self.next().path, &self.path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            sync_directory(&self.path)
+        };
+        moved().map_err(|error| self.error(format!("cannot be replaced: {error}")))
+    }
+
     /// The key in the file; `None` if there is no file.
     pub fn read(&self) -> Result<Option<LogSecret>, KeyFileError> {
         let text = match std::fs::read_to_string(&self.path) {

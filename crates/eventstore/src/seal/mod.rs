@@ -7,6 +7,7 @@
 mod cosigned;
 mod error;
 mod gaps;
+mod handover;
 mod key_file;
 mod key_state;
 mod keyring;
@@ -20,6 +21,7 @@ mod take;
 
 pub use cosigned::keep_cosignatures;
 pub use error::SealError;
+pub use handover::{reopen, rotate_key};
 pub use key_file::{KeyFile, KeyFileError, LogSecret};
 pub use key_state::{KeyState, LastSigned};
 pub use keyring::{KeyEpoch, Keyring, Standing, log_stream};

@@ -28,6 +28,9 @@ pub struct SealOptions {
     pub sign_interval: Duration,
     /// Wait for another sealer to finish, instead of leaving it to them.
     pub waits: bool,
+    /// Wait one pass for transactions that are about to commit before events behind theirs are sealed.
+    /// For sealers that pass often.
+    pub is_patient: bool,
 }
 
 impl Default for SealOptions {
@@ -37,6 +40,7 @@ impl Default for SealOptions {
             heartbeat: Duration::from_secs(60),
             sign_interval: Duration::from_secs(1),
             waits: false,
+            is_patient: false,
         }
     }
 }
@@ -69,6 +73,8 @@ pub struct Sealer {
     /// What the key signed last and this log is known to continue.
     vetted: Option<LastSigned>,
     published: Option<(u64, Instant)>,
+    /// What was visible at the last pass.
+    visible_to: i64,
 }
 
 /// What is known of the log since the last pass.
@@ -81,13 +87,14 @@ struct Known {
 impl Sealer {
     /// A sealer of that log.
     pub fn new(store: Store, secret: LogSecret, state: KeyState, options: SealOptions) -> Self {
-        Sealer { store, secret, state, options, known: None, vetted: None, published: None }
+        let (known, vetted, published) = (None, None, None);
+        Sealer { store, secret, state, options, known, vetted, published, visible_to: 0 }
     }
 
-    /// From now on wait for another sealer to finish: for the last pass before the end, which must not be
-    /// left to somebody who may be ending too.
-    pub fn wait_for_others(&mut self) {
+    /// From now on leave nothing for later, nor to others: for the last pass before the end.
+    pub fn leave_nothing(&mut self) {
         self.options.waits = true;
+        self.options.is_patient = false;
     }
 
     /// Is this a log that the key can go on with? Changes nothing.
@@ -135,7 +142,10 @@ impl Sealer {
         };
         let others_seal = self.know(&mut tx.conn(), before).await?;
         let edge = &self.known.as_ref().expect("just made known").edge;
-        let taken = take(&mut tx.conn(), edge.order.highest_id, self.options.batch_max).await?;
+        let waited_to = self.options.is_patient.then_some(self.visible_to);
+        let highest_id = edge.order.highest_id;
+        let taken = take(&mut tx.conn(), highest_id, self.options.batch_max, waited_to).await?;
+        self.visible_to = taken.visible_to;
         let (events, has_more) = (taken.pending.len(), taken.has_more);
         if taken.is_empty() {
             return Ok(Sealed { head: Some(before), others_seal, ..Sealed::default() });

@@ -13,6 +13,7 @@ use super::key_state::{KeyState, LastSigned};
 use super::stored::{SealedHead, StoredCheckpoint, checkpoint_at};
 
 const MICROS_PER_MINUTE: i64 = 60_000_000;
+const MICROS_PER_HOUR: i64 = 60 * MICROS_PER_MINUTE;
 
 /// What came of the wish to sign.
 #[derive(Debug)]
@@ -67,7 +68,9 @@ pub(super) fn sign(
     Ok(Signed::Note(note, LastSigned { checkpoint, at }))
 }
 
-/// Store a checkpoint where everyone can read it. Of those made in the same minute only this one stays.
+/// Store a checkpoint where everyone can read it. Of those made in the same minute only this one stays, and
+/// of an hour that is over only the last: enough to say when something was changed, and few enough
+/// to check all of them.
 pub(super) async fn publish(
     conn: &mut Conn<'_>,
     size: u64,
@@ -77,7 +80,14 @@ pub(super) async fn publish(
     let stored = checkpoint_at(conn, size).await?;
     let note = with_others(note, stored.as_ref()).to_string();
     let micros = made_at.as_micros();
-    let minute = micros - micros.rem_euclid(MICROS_PER_MINUTE);
+    let (minute, hour) = (beginning(micros, MICROS_PER_MINUTE), beginning(micros, MICROS_PER_HOUR));
+    if let Some(last) = last_before(conn, hour).await? {
+        let thin = "DELETE FROM checkpoints WHERE made_at >= $1 AND made_at < $2";
+        let from = beginning(last, MICROS_PER_HOUR);
+        portable!(conn, c => {
+            sqlx::query(thin).bind(from).bind(last).execute(&mut **c).await.map(drop)
+        })?;
+    }
     let thin = "DELETE FROM checkpoints WHERE size < $1 AND made_at >= $2";
     let insert = "INSERT INTO checkpoints (size, note, made_at) VALUES ($1, $2, $3) \
         ON CONFLICT (size) DO UPDATE SET note = excluded.note, made_at = excluded.made_at";
@@ -87,6 +97,16 @@ pub(super) async fn publish(
         Ok::<_, sqlx::Error>(())
     })?;
     Ok(StoredCheckpoint { size, note, made_at })
+}
+
+fn beginning(micros: i64, of: i64) -> i64 {
+    micros - micros.rem_euclid(of)
+}
+
+/// When the last checkpoint before that time was made.
+async fn last_before(conn: &mut Conn<'_>, time: i64) -> Result<Option<i64>, StoreError> {
+    let sql = "SELECT max(made_at) FROM checkpoints WHERE made_at < $1";
+    Ok(portable!(conn, c => sqlx::query_scalar(sql).bind(time).fetch_one(&mut **c).await)?)
 }
 
 /// Witnesses signed the same text; their word stays when the log's own is renewed.

@@ -22,6 +22,8 @@ pub(super) struct Taken {
     pub(super) has_more: bool,
     /// Are events about the log itself among them?
     pub(super) has_log_events: bool,
+    /// The highest id that is visible, sealed now or not.
+    pub(super) visible_to: i64,
     gaps: Gaps,
 }
 
@@ -69,14 +71,24 @@ pub(super) async fn has_work(conn: &mut Conn<'_>, highest_id: i64) -> Result<boo
     }
 }
 
-/// Every visible event that is not sealed, up to a limit.
-pub(super) async fn take(conn: &mut Conn<'_>, highest_id: i64, limit: usize) -> Result<Taken, StoreError> {
+/// Every visible event that is not sealed, up to a limit. `waited_to` is what was visible at the pass
+/// before: behind the first id that is missing since then, everything waits for the next pass.
+///
+/// Most ids that are missing belong to transactions that are about to commit. To wait for them once
+/// keeps the order of the seals that of the ids, and the gaps few. Nothing waits twice.
+pub(super) async fn take(
+    conn: &mut Conn<'_>,
+    highest_id: i64,
+    limit: usize,
+    waited_to: Option<i64>,
+) -> Result<Taken, StoreError> {
     match conn {
         Conn::Sqlite(conn) => {
             let pending = sqlite::seal::pending_events(conn, highest_id, limit).await?;
             let has_more = pending.len() == limit;
             let has_log_events = has_log_events(&pending);
-            Ok(Taken { pending, has_more, has_log_events, gaps: Gaps::default() })
+            let visible_to = pending.last().map_or(highest_id, |event| event.id);
+            Ok(Taken { pending, has_more, has_log_events, visible_to, gaps: Gaps::default() })
         }
         Conn::Postgres(conn) => {
             let generations = postgres::seal::generations(conn).await?;
@@ -88,7 +100,7 @@ pub(super) async fn take(conn: &mut Conn<'_>, highest_id: i64, limit: usize) -> 
             let looked_at = looks(generations, &writers);
             let ranges: Vec<IdRange> = looked_at.iter().flat_map(|look| &look.0.ranges).copied().collect();
             let pending = postgres::seal::pending_events(conn, highest_id, &ranges, limit).await?;
-            Ok(settle(pending, highest_id, limit, looked_at))
+            Ok(settle(pending, highest_id, limit, waited_to, looked_at))
         }
     }
 }
@@ -110,14 +122,21 @@ fn looks(generations: Vec<Generation>, writers: &[String]) -> Vec<(Generation, V
 
 /// Which gaps are left once `pending` is sealed.
 fn settle(
-    pending: Vec<Pending>,
+    mut pending: Vec<Pending>,
     highest_id: i64,
     limit: usize,
+    waited_to: Option<i64>,
     looked_at: Vec<(Generation, Vec<String>)>,
 ) -> Taken {
     let late = pending.partition_point(|event| event.id <= highest_id);
     let late_ids: Vec<i64> = pending[..late].iter().map(|event| event.id).collect();
-    let new = missing(highest_id, pending[late..].iter().map(|event| event.id));
+    let has_more = late == limit || pending.len() - late == limit;
+    let visible_to = pending.last().map_or(highest_id, |event| event.id.max(highest_id));
+    let ids = |pending: &[Pending]| missing(highest_id, pending[late..].iter().map(|event| event.id));
+    if let Some(gap) = ids(&pending).iter().find(|gap| waited_to.is_some_and(|to| gap.first > to)) {
+        pending.truncate(pending.partition_point(|event| event.id < gap.first));
+    }
+    let new = ids(&pending);
     // A look that met its limit has not seen everything.
     let is_cut = late == limit;
     let mut gaps = Gaps { new, ..Gaps::default() };
@@ -131,9 +150,8 @@ fn settle(
             gaps.kept.push(Generation { is_fresh: is_cut, holders, ranges, ..generation });
         }
     }
-    let has_more = is_cut || pending.len() - late == limit;
     let has_log_events = has_log_events(&pending);
-    Taken { pending, has_more, has_log_events, gaps }
+    Taken { pending, has_more, has_log_events, visible_to, gaps }
 }
 
 fn has_log_events(pending: &[Pending]) -> bool {
@@ -181,4 +199,36 @@ pub(super) async fn write(
             .map(|done| done.rows_affected())
     })?;
     Ok(changed == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use bpc_core::Hash;
+
+    use super::*;
+
+    fn pending(ids: &[i64]) -> Vec<Pending> {
+        ids.iter().map(|id| Pending { id: *id, leaf: Hash::ZERO, is_of_log: false }).collect()
+    }
+
+    #[test]
+    fn what_is_behind_a_missing_id_waits_for_one_pass() {
+        for (visible, waited_to, sealed, gaps) in [
+            (vec![11, 12, 13], Some(10), vec![11, 12, 13], vec![]),
+            (vec![11, 13, 14], Some(10), vec![11], vec![]),
+            (vec![12, 13], Some(10), vec![], vec![]),
+            // The second time nobody waits for 12, but for 15.
+            (vec![11, 13, 14, 16], Some(14), vec![11, 13, 14], vec![(12, 12)]),
+            (vec![11, 13, 14, 16], Some(16), vec![11, 13, 14, 16], vec![(12, 12), (15, 15)]),
+            (vec![11, 13, 14, 16], None, vec![11, 13, 14, 16], vec![(12, 12), (15, 15)]),
+            // Late ones are not held back by what is missing behind them.
+            (vec![3, 5, 12], Some(10), vec![3, 5], vec![]),
+        ] {
+            let taken = settle(pending(&visible), 10, 100, waited_to, Vec::new());
+            let ids: Vec<i64> = taken.pending.iter().map(|event| event.id).collect();
+            let new: Vec<_> = taken.gaps.new.iter().map(|gap| (gap.first, gap.last)).collect();
+            assert_eq!((ids, new), (sealed, gaps), "{visible:?} {waited_to:?}");
+            assert_eq!(taken.visible_to, *visible.last().unwrap());
+        }
+    }
 }

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use bpc_core::log_events::{LOG, LOG_KEY_ADDED, LogKeyAdded, TENANT, TENANT_ADDED, TenantAdded};
+use bpc_core::log_events::{
+    LOG, LOG_KEY_ADDED, LOG_KEY_ROTATED, LOG_REOPENED, TENANT, TENANT_ADDED, TenantAdded,
+};
 use bpc_core::{Envelope, StreamId};
 use bpc_eventstore::{Conn, Store, StoreError, Tenant, insert_tenant, portable};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::Receiver;
 
@@ -50,7 +53,7 @@ async fn take(
         (TENANT, TENANT_ADDED) => {
             settle("tenants", add_tenant(conn, envelope).await, envelope, refused)?;
         }
-        (LOG, LOG_KEY_ADDED) => {
+        (LOG, LOG_KEY_ADDED | LOG_KEY_ROTATED | LOG_REOPENED) => {
             settle("log_keys", add_log_key(conn, envelope).await, envelope, refused)?;
         }
         (TENANT | LOG, _) => {}
@@ -90,11 +93,18 @@ async fn add_tenant(conn: &mut Conn<'_>, envelope: &Envelope<'_>) -> Result<(), 
     insert_tenant(conn, &tenant).await
 }
 
+/// What every event that brings a key says of it.
+#[derive(Deserialize)]
+struct NewKey {
+    public_key: String,
+    origin: String,
+}
+
 async fn add_log_key(conn: &mut Conn<'_>, envelope: &Envelope<'_>) -> Result<(), StoreError> {
     // A key that is added again has been there since the first time.
     let sql = "INSERT INTO log_keys (public_key, origin, added_at) VALUES ($1, $2, $3) \
         ON CONFLICT (public_key) DO NOTHING";
-    let LogKeyAdded { public_key, origin, .. } = payload(envelope)?;
+    let NewKey { public_key, origin } = payload(envelope)?;
     portable!(conn, c => {
         sqlx::query(sql)
             .bind(public_key)

@@ -27,7 +27,7 @@ pub(super) async fn seal_all(shared: Arc<Shared>, key_file: KeyFile, stop: Cance
         }
     }
     if let Some(sealer) = &mut sealing.sealer {
-        sealer.wait_for_others();
+        sealer.leave_nothing();
     }
     for _ in 0..LAST_PASSES_MAX {
         if !sealing.pass().await.is_some_and(|sealed| sealed.has_more) {
@@ -91,7 +91,8 @@ impl Sealing {
         };
         let store = self.shared.engine.store.dedicated();
         let state = KeyState::File(self.key_file.state_path());
-        Some(Sealer::new(store, secret, state, SealOptions::default()))
+        let options = SealOptions { is_patient: true, ..SealOptions::default() };
+        Some(Sealer::new(store, secret, state, options))
     }
 
     fn report(&mut self, error: &SealError) {
