@@ -39,10 +39,8 @@ pub enum Act {
     Take {
         ms: u64,
     },
-    /// Occupy a thread for that long.
-    Compute {
-        ms: u64,
-    },
+    /// Occupy a thread until [`Notes::let_go`].
+    Compute,
     Snooze {
         ms: u64,
     },
@@ -118,6 +116,13 @@ impl Notes {
     /// Let so many held probes end.
     pub fn let_go(&self, jobs: usize) {
         self.gate.add_permits(jobs);
+    }
+
+    /// Keep the thread busy until let through.
+    fn compute(&self) {
+        while self.gate.try_acquire().map(|permit| permit.forget()).is_err() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     fn begin(&self, job: JobId) -> Running<'_> {
@@ -200,7 +205,7 @@ async fn act(notes: &Notes, job: &Job<Act>, cx: &Context) -> Result<Effects, Han
         Act::Hold => return hold(notes, job.id, cx).await,
         Act::HoldDeaf => notes.let_through().await,
         Act::Take { ms } => tokio::time::sleep(Duration::from_millis(*ms)).await,
-        Act::Compute { ms } => std::thread::sleep(Duration::from_millis(*ms)),
+        Act::Compute => notes.compute(),
         Act::Snooze { ms } if notes.runs(job.id) == 1 => {
             return Err(HandlerError::Snooze(Duration::from_millis(*ms)));
         }

@@ -151,7 +151,7 @@ bpc_testkit::on_both_databases! {
         // More of them than there are async threads.
         let mut busy = Vec::new();
         for _ in 0..4 {
-            busy.push(scene.enqueue(Act::Compute { ms: 1500 }).await);
+            busy.push(scene.enqueue(Act::Compute).await);
         }
         let panics = scene.enqueue_job(job(Act::Panic).max_attempts(1)).await;
         let working = Working::start(&scene.engine, options("w"));
@@ -159,6 +159,7 @@ bpc_testkit::on_both_databases! {
         let quick = scene.enqueue_job(second(Act::Nothing)).await;
         scene.until(quick, Status::Succeeded).await;
         assert_eq!(scene.notes.running(), 4, "while they still compute");
+        scene.notes.let_go(4);
         scene.until(panics, Status::DeadLetter).await;
         assert_eq!(scene.error_code(panics).await, "PANIC");
         for id in busy {
