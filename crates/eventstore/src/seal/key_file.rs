@@ -6,7 +6,8 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use bpc_core::note::{Cosigner, KeyError, Signer};
+use bpc_core::Timestamp;
+use bpc_core::note::{Cosigner, KeyError, SignedNote, Signer};
 
 use crate::entropy::entropy;
 
@@ -172,6 +173,14 @@ impl LogSecret {
     /// The name that a log gets from its first key.
     pub fn origin(&self) -> String {
         format!("bpc-{}", &self.public_hex[..8])
+    }
+
+    /// Sign the text of a note for that origin, and beside it the time, to the second.
+    pub fn sign_note(&self, origin: &str, text: &str, at: Timestamp) -> Result<SignedNote, KeyError> {
+        let (signer, cosigner) = self.signers(origin)?;
+        let seconds = (at.as_micros() / 1_000_000) as u64;
+        let signatures = vec![signer.sign(text), cosigner.cosign(text, seconds)];
+        Ok(SignedNote { text: text.to_owned(), signatures })
     }
 
     /// Signs for that origin: the note itself, and the time beside it.

@@ -106,7 +106,8 @@ pub(crate) async fn highest_sealed_id(conn: &mut Conn<'_>, size: u64) -> Result<
         return Ok(0);
     };
     let row = order_row(conn, last / TILE_WIDTH).await?;
-    Ok(row.map_or(0, |row| row.ids().fold(row.first_id.saturating_sub(1), i64::max)))
+    let width = (last % TILE_WIDTH) as usize + 1;
+    Ok(row.map_or(0, |row| row.ids().take(width).fold(row.first_id.saturating_sub(1), i64::max)))
 }
 
 /// What is committed and not sealed: the one window that hashes do not close.

@@ -38,9 +38,8 @@ pub(super) fn sign(
     now: Timestamp,
     vetted: Option<&LastSigned>,
 ) -> Result<Signed, SealError> {
-    let (signer, cosigner) = secret
-        .signers(origin)
-        .map_err(|error| StoreError::Damaged(format!("the origin of the log: {error}")))?;
+    let bad_origin = |error| StoreError::Damaged(format!("the origin of the log: {error}"));
+    let (signer, cosigner) = secret.signers(origin).map_err(bad_origin)?;
     let keys = [signer.verifier().clone(), cosigner.verifier().clone()];
     let _lock = state.lock()?;
     if let Some(last) = state.read(&keys)? {
@@ -59,12 +58,9 @@ pub(super) fn sign(
         }
     }
     let checkpoint = Checkpoint::new(origin, head.size, head.root);
-    let text = checkpoint.text();
-    let seconds = (now.as_micros() / 1_000_000) as u64;
-    let signatures = vec![signer.sign(&text), cosigner.cosign(&text, seconds)];
-    let note = SignedNote { text, signatures };
+    let note = secret.sign_note(origin, &checkpoint.text(), now).map_err(bad_origin)?;
     state.write(&note.to_string())?;
-    let at = Timestamp::from_micros(seconds as i64 * 1_000_000);
+    let at = Timestamp::from_micros(beginning(now.as_micros(), 1_000_000));
     Ok(Signed::Note(note, LastSigned { checkpoint, at }))
 }
 

@@ -127,6 +127,11 @@ impl Findings {
         }
     }
 
+    /// Is another one kept, or only counted?
+    pub(super) fn has_room(&self) -> bool {
+        self.kept.len() < self.max
+    }
+
     /// Those of `later` behind these.
     pub(super) fn append(&mut self, later: Findings) {
         self.total += later.total;

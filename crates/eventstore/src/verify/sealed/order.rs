@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 
 use bpc_core::Hash;
-use bpc_core::Version;
 use bpc_core::merkle::event_leaf;
 use bpc_core::tile::{TILE_WIDTH, TileId};
 
@@ -97,7 +96,7 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
             upper: UpperTiles::new(),
             highest_id: 0,
             late: LateSum::default(),
-            tree: TreeCheck::new(seal.head.size, wanted, findings_max),
+            tree: TreeCheck::new(seal.head, wanted, findings_max),
             findings: Findings::keeping(findings_max),
             unsealed: Unsealed::default(),
             events: 0,
@@ -153,13 +152,6 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
                 None if id > self.newest_id => return Ok(()),
                 None => self.fetch(id).await?,
             };
-            if event.event_id.is_none() {
-                let position = self.done;
-                self.findings.add(|| Finding {
-                    found: Some(format!("nothing with id {id}")),
-                    ..Finding::at_position(EVENT_MISSING, position, "the event that was sealed here is gone")
-                });
-            }
             if id < self.highest_id {
                 self.late.add(id, self.done);
             }
@@ -169,19 +161,37 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
         Ok(())
     }
 
-    /// An event that did not come by while it was waited for: forgotten for want of room, or not there.
+    /// An event that did not come by while it was waited for: forgotten for want of room, not there, or
+    /// in the order twice.
     async fn fetch(&mut self, id: i64) -> Result<EventLeaf, StoreError> {
-        if !self.has_forgotten {
-            return Ok(EventLeaf { event_id: None, leaf: None });
+        let position = self.done;
+        let is_worth_a_look = self.has_forgotten || self.findings.has_room();
+        let event = match is_worth_a_look {
+            true => read_events_by_id(&mut self.conn, &[id]).await?.pop(),
+            false => None,
+        };
+        match event {
+            Some(event) if self.has_forgotten => {
+                let said = event.envelope().ok().zip(event.hash().ok());
+                let leaf = said.map(|(envelope, hash)| {
+                    event_leaf(&envelope.stream_type, envelope.stream_id, envelope.version, &hash)
+                });
+                return Ok(EventLeaf { event_id: Some(id), leaf });
+            }
+            Some(_) => self.findings.add(|| Finding {
+                event_id: Some(id),
+                ..Finding::at_position(
+                    ORDER_MISMATCH,
+                    position,
+                    "this event stands in the order more than once",
+                )
+            }),
+            None => self.findings.add(|| Finding {
+                found: Some(format!("nothing with id {id}")),
+                ..Finding::at_position(EVENT_MISSING, position, "the event that was sealed here is gone")
+            }),
         }
-        let event = read_events_by_id(&mut self.conn, &[id]).await?.pop();
-        Ok(event.map_or(EventLeaf { event_id: None, leaf: None }, |event| {
-            let said = event.envelope().ok().zip(event.hash().ok());
-            let leaf = said.map(|(envelope, hash)| {
-                event_leaf(&envelope.stream_type, envelope.stream_id, Version(envelope.version.0), &hash)
-            });
-            EventLeaf { event_id: Some(id), leaf }
-        }))
+        Ok(EventLeaf { event_id: None, leaf: None })
     }
 
     /// The id at the position that is next, if the order says so.

@@ -15,6 +15,7 @@ pub(super) const CHECKPOINT_MISMATCH: &str = "CHECKPOINT_MISMATCH";
 pub(super) const CHECKPOINT_KEY_UNKNOWN: &str = "CHECKPOINT_KEY_UNKNOWN";
 const CHECKPOINT_AHEAD: &str = "CHECKPOINT_AHEAD";
 const CHECKPOINT_COLUMN_MISMATCH: &str = "CHECKPOINT_COLUMN_MISMATCH";
+const CHECKPOINT_DUPLICATE: &str = "CHECKPOINT_DUPLICATE";
 const ROOT_MISMATCH: &str = "ROOT_MISMATCH";
 
 /// Notes read at once.
@@ -52,6 +53,15 @@ pub(in crate::verify) async fn check_checkpoints(
                 .instead(root, head.root)
         }),
         _ => {}
+    }
+    let twins = "SELECT size FROM checkpoints GROUP BY size HAVING count(*) > 1 ORDER BY size";
+    let twins: Vec<i64> = portable!(conn, c => sqlx::query_scalar(twins).fetch_all(&mut **c).await)?;
+    for size in twins {
+        findings.add(|| Finding {
+            checkpoint: size.try_into().ok(),
+            message: "there is more than one checkpoint of this size".to_owned(),
+            ..Finding::at_level(L1, CHECKPOINT_DUPLICATE)
+        });
     }
     let mut check = Check { head, keyring, roots, findings, newest: None, before: Timestamp::default() };
     let mut after = i64::MIN;

@@ -9,6 +9,7 @@ use bpc_core::Hash;
 use bpc_core::merkle::Frontier;
 use bpc_core::tile::{HASH_LEN, TILE_HEIGHT, TILE_WIDTH, TileId, hash_in};
 
+use crate::seal::SealedHead;
 use crate::verify::finding::{Finding, Findings};
 
 const LEAF_MISMATCH: &str = "LEAF_MISMATCH";
@@ -29,8 +30,9 @@ pub(in crate::verify) struct EventLeaf {
 
 /// The tree as far as it was made again.
 pub(in crate::verify) struct TreeCheck {
-    /// Leaves in the end.
+    /// Leaves in the end, and the root that is recorded for them.
     size: u64,
+    root: Hash,
     frontier: Frontier,
     /// Sizes whose roots are wanted, largest first.
     wanted: Vec<u64>,
@@ -40,9 +42,10 @@ pub(in crate::verify) struct TreeCheck {
 }
 
 impl TreeCheck {
-    /// A tree of that size; the roots at the sizes of `wanted` are kept.
+    /// A tree of that size, whose recorded root has the last word on a tile that is not full; the roots
+    /// at the sizes of `wanted` are kept.
     pub(in crate::verify) fn new(
-        size: u64,
+        SealedHead { size, root }: SealedHead,
         wanted: impl IntoIterator<Item = u64>,
         findings_max: usize,
     ) -> Self {
@@ -51,6 +54,7 @@ impl TreeCheck {
         wanted.dedup();
         let mut tree = TreeCheck {
             size,
+            root,
             frontier: Frontier::new(),
             wanted,
             roots: BTreeMap::new(),
@@ -120,9 +124,18 @@ impl TreeCheck {
         let of_events: Option<Vec<Hash>> = events.iter().map(|event| event.leaf).collect();
         let of_tile: Option<Vec<Hash>> =
             stored.map(|bytes| bytes.chunks_exact(HASH_LEN).filter_map(Hash::from_slice).collect());
-        let above = stored_hash(upper, 1, index).filter(|_| events.len() as u64 == TILE_WIDTH);
+        // A full tile has a hash above it; of one that is not, the recorded root tells.
+        let is_full = events.len() as u64 == TILE_WIDTH;
         let is_confirmed = |leaves: &Option<Vec<Hash>>| {
-            leaves.as_ref().is_some_and(|leaves| above.is_some_and(|above| root(leaves) == above))
+            let made = |tree: &Frontier, leaves: &[Hash]| {
+                let mut tree = tree.clone();
+                tree.extend(leaves.iter().copied());
+                tree.root()
+            };
+            leaves.as_ref().is_some_and(|leaves| match is_full {
+                true => stored_hash(upper, 1, index) == Some(made(&Frontier::new(), leaves)),
+                false => made(&self.frontier, leaves) == self.root,
+            })
         };
         let Some(tile_leaves) = &of_tile else {
             // The tile is a finding already.
@@ -213,10 +226,4 @@ impl TreeCheck {
 fn stored_hash(upper: &UpperTiles, level: u8, index: u64) -> Option<Hash> {
     let bytes = upper.get(&(level, index / TILE_WIDTH))?.as_ref()?;
     hash_in(bytes, (index % TILE_WIDTH) as usize)
-}
-
-fn root(leaves: &[Hash]) -> Hash {
-    let mut tree = Frontier::new();
-    tree.extend(leaves.iter().copied());
-    tree.root()
 }
