@@ -101,8 +101,9 @@ bpc_testkit::on_both_databases! {
         assert_eq!(report.blobs_damaged, [bad.to_string()]);
 
         let list = Archive::open(scratch.path()).unwrap().manifest().blobs.clone().unwrap();
-        let check = Command::new("sha256sum").args(["-c", "--quiet", &list.file]).current_dir(scratch.path());
-        assert!({ check }.status().unwrap().success());
+        let mut check = Command::new("sha256sum");
+        check.args(["-c", "--quiet", &list.file]).current_dir(scratch.path());
+        assert!(check.status().unwrap().success());
         for blob in &blobs[..4] {
             let name = blob.sha256.to_string();
             let path = scratch.path().join("blobs").join(&name[..2]).join(&name);
@@ -198,7 +199,7 @@ async fn live_tables(store: &Store) -> BTreeMap<&'static str, Vec<String>> {
             (true, "running" | "cancel_requested" | "resolved") => format!("({column}::int)::text"),
             (true, _) => format!("COALESCE({column}::text, '-')"),
             (false, "tenant_id" | "job_id" | "stream_id" | "last_job_id") => format!("lower(hex({column}))"),
-            (false, "head_hash") => format!("COALESCE(lower(hex({column})), '-')"),
+            (false, "head_hash") => format!("COALESCE(NULLIF(lower(hex({column})), ''), '-')"),
             (false, _) => format!("COALESCE(CAST({column} AS TEXT), '-')"),
         };
         let columns: Vec<String> = view.columns.iter().map(column).collect();
