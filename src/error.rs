@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::process::ExitCode;
 
+use bpc_archive::{ArchiveError, ExportError};
 use bpc_core::canonical::JsonError;
 use bpc_eventstore::StoreError;
 use bpc_eventstore::seal::{KeyFileError, ProveError, SealError};
@@ -134,8 +135,37 @@ impl From<ReplayError> for Failure {
                 let Failure { message, exit, .. } = Failure::from(cause);
                 Failure { code, message: format!("{said}: {message}"), exit }
             }
+            ReplayError::Archive { source, .. } => {
+                Failure::wrong_use(code, format!("{said}: {}", chained(&*source)))
+            }
+            ReplayError::TargetFile { source, .. } => Failure::wrong_use(code, format!("{said}: {source}")),
+            ReplayError::TargetExists(_) => Failure::wrong_use(code, said),
             ReplayError::Scratch(cause) => Failure::wrong_use(code, format!("{said} ({cause})")),
             _ => Failure::refused(code, said),
+        }
+    }
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        match error {
+            ArchiveError::Store(error) => error.into(),
+            error @ (ArchiveError::Io { .. } | ArchiveError::Missing(_) | ArchiveError::Locked(_)) => {
+                Failure::wrong_use(error.code(), chained(&error))
+            }
+            error => Failure::refused(error.code(), chained(&error)),
+        }
+    }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Self {
+        match error {
+            ExportError::Store(error) => error.into(),
+            error @ (ExportError::Io { .. } | ExportError::Parquet(_)) => {
+                Failure::wrong_use(error.code(), chained(&error))
+            }
+            error => Failure::refused(error.code(), chained(&error)),
         }
     }
 }

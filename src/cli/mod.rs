@@ -4,6 +4,7 @@ mod jobs;
 mod proof;
 mod usage;
 mod value;
+mod verify;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::output::ColorWhen;
 pub use jobs::{JobsCommand, ListArgs, PersonArgs};
 pub use proof::{CheckArgs, CheckpointArgs, KeysCommand, LogArgs, ProveCommand, SealArgs};
 pub use usage::parse;
+pub use verify::{ArchiveArgs, ExportCommand, ReplayArgs, VerifyArgs};
 
 /// The job engine that can prove what it did.
 #[derive(Debug, Parser)]
@@ -92,14 +94,31 @@ Example:
     /// List, show and command jobs
     #[command(subcommand, after_help = "Example:\n  bpc jobs list --status DEAD_LETTER")]
     Jobs(JobsCommand),
-    /// Check the whole log
+    /// Check the whole log, and say which level of assurance held up to where
     #[command(after_help = "\
-Level L0 checks every event: its bytes, its columns, its place in the hash chain of its stream, dense
-versions and a legal history. Exits with 1 if there are findings.
+L0  bytes, columns, chain, dense versions, legal histories     rules out careless edits
+L1  + order, tree, leaves, checkpoints, keys                   ... anything done without the log's key
+L2  + checkpoints that you kept (--checkpoint)                 ... truncation, old backups, a stolen key
+L3  + witnesses that signed (--witness)                        ... different histories for different people
+
+A sealed log is checked at L1 unless more is asked for. Exits with 0 if everything held, with 1 if there are
+findings, with 2 if it could not be checked.
+
+Examples:
+  bpc verify
+  bpc verify --checkpoint kept.txt --projections --blobs --report report.html")]
+    Verify(VerifyArgs),
+    /// Write the sealed log into a directory of files
+    #[command(after_help = "\
+Segments of events, tiles, checkpoints, blobs and a manifest: everything that `bpc replay --archive` needs
+when the database is gone. Called again, it goes on from where it ended.
 
 Example:
-  bpc verify --json")]
-    Verify,
+  bpc archive --to archive")]
+    Archive(ArchiveArgs),
+    /// Export the log for other tools
+    #[command(subcommand, after_help = "Example:\n  bpc export parquet --to parquet")]
+    Export(ExportCommand),
     /// Read the log in its sealed order
     #[command(after_help = "\
 Positions count over the whole log, all tenants together, unless --tenant names one. With --json each
@@ -145,8 +164,15 @@ Examples:
   bpc check job.proof --key bpc-1a2b3c4d+5e6f7a8b+AY...
   bpc check since.txt --since kept.txt --key bpc-1a2b3c4d+5e6f7a8b+AY...")]
     Check(CheckArgs),
-    /// Compute the views again from the log and compare
-    #[command(after_help = "Exits with 1 if a view says something else.\n\nExample:\n  bpc replay --check")]
+    /// Compute the views again from the log: to compare, to repair, or into a file
+    #[command(after_help = "\
+--check compares with the live views and exits with 1 if one says something else; --repair rewrites those
+rows in one transaction; --into makes an SQLite file with every view as it is, or was, for any tool to open.
+
+Examples:
+  bpc replay --check
+  bpc replay --into state.sqlite --as-of 2026-11-16T19:48:31Z
+  bpc replay --into state.sqlite --archive archive --to 100000")]
     Replay(ReplayArgs),
     /// Measure this database, in a tenant of its own
     #[command(after_help = "\
@@ -232,13 +258,6 @@ pub struct EnqueueArgs {
     /// Enqueue so many of it
     #[arg(long, value_name = "N", default_value = "1", value_parser = value::positive)]
     pub count: usize,
-}
-
-#[derive(Debug, Args)]
-pub struct ReplayArgs {
-    /// Only compare, change nothing
-    #[arg(long, required = true)]
-    pub check: bool,
 }
 
 #[derive(Debug, Args)]

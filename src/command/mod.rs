@@ -1,10 +1,12 @@
 //! The commands, one file each.
 
+mod archive;
 mod bench;
 mod check;
 mod checkpoint;
 mod demo;
 mod enqueue;
+mod export;
 mod init;
 mod jobs;
 mod keys;
@@ -35,7 +37,9 @@ async fn dispatch(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
         Command::Worker(args) => worker::run(call, args).await,
         Command::Enqueue(args) => enqueue::run(call, args).await,
         Command::Jobs(command) => jobs::run(call, command).await,
-        Command::Verify => verify::run(call).await,
+        Command::Verify(args) => verify::run(call, args).await,
+        Command::Archive(args) => archive::run(call, args).await,
+        Command::Export(command) => export::run(call, command).await,
         Command::Log(args) => log::run(call, args).await,
         Command::Seal(args) => seal::run(call, args).await,
         Command::Checkpoint(args) => checkpoint::run(call, args).await,

@@ -5,6 +5,7 @@
 //! sealed order and the tree ([`sealed`]). What the quick check does not like gets an exact look
 //! ([`exact`]), which says what is wrong and where. Signatures come last.
 
+mod blobs;
 mod exact;
 mod finding;
 pub mod quick;
@@ -22,6 +23,7 @@ use crate::error::StoreError;
 use crate::portable;
 use crate::store::Store;
 
+pub use blobs::{BlobFinding, BlobReport, blob_count, check_blobs};
 pub use finding::Finding;
 pub use run::verify;
 pub use sealed::KeptCheckpoint;

@@ -1,4 +1,7 @@
-//! `bpc replay --check`: compute the views again from the log and compare.
+//! `bpc replay`: compute the views again from the log, to compare, to repair, or into a file.
+
+mod into;
+mod repair;
 
 use bpc_eventstore::Store;
 use bpc_eventstore::verify::event_count_estimate;
@@ -11,11 +14,16 @@ use crate::output::{Output, Table, count, per_second, span};
 use crate::{packs, progress};
 
 pub async fn run(call: &Call<'_>, args: ReplayArgs) -> Result<Exit, Failure> {
-    debug_assert!(args.check, "the only mode there is");
-    let store = call.open().await?;
-    let report = compare(call, &store).await?;
-    call.output.result(&report, |output| print(output, &report));
-    Ok(if report.is_clean() { Exit::Done } else { Exit::Findings })
+    match &args.into {
+        Some(path) => into::run(call, path, &args).await,
+        None if args.repair => repair::run(call).await,
+        None => {
+            let store = call.open().await?;
+            let report = compare(call, &store).await?;
+            call.output.result(&report, |output| print(output, &report));
+            Ok(if report.is_clean() { Exit::Done } else { Exit::Findings })
+        }
+    }
 }
 
 /// Compare, with a bar on a terminal.
@@ -34,11 +42,7 @@ pub async fn compare(call: &Call<'_>, store: &Store) -> Result<CheckReport, Fail
 /// Say what was compared and where it differs.
 pub fn print(output: &Output, report: &CheckReport) {
     let paint = output.paint();
-    report.drift.iter().for_each(|drift| print_drift(output, drift));
-    let hidden = report.drift_total.saturating_sub(report.drift.len() as u64);
-    if hidden > 0 {
-        output.line(format_args!("... and {} more", count(hidden)));
-    }
+    print_drifts(output, &report.drift, report.drift_total);
     let mut table = Table::pairs();
     let jobs = format!("{} streams, {} of them jobs", count(report.streams), count(report.jobs));
     table.pair("replayed", format!("{} events in {jobs}", count(report.events)));
@@ -53,6 +57,15 @@ pub fn print(output: &Output, report: &CheckReport) {
         },
     );
     table.print(output);
+}
+
+/// Where something differs, and how much more there is.
+fn print_drifts(output: &Output, drift: &[Drift], total: u64) {
+    drift.iter().for_each(|drift| print_drift(output, drift));
+    let hidden = total.saturating_sub(drift.len() as u64);
+    if hidden > 0 {
+        output.line(format_args!("... and {} more", count(hidden)));
+    }
 }
 
 fn print_drift(output: &Output, drift: &Drift) {

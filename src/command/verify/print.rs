@@ -1,0 +1,148 @@
+//! Never a bare OK: the level, what it rules out and what it does not, and how much was looked at.
+
+use bpc_eventstore::verify::{Finding, VerifyReport};
+
+use crate::cli::VerifyArgs;
+use crate::command::replay;
+use crate::output::{Output, Table, count, per_second, span};
+
+use super::{Verified, meaning};
+
+/// What was found in the log.
+pub fn print(output: &Output, report: &VerifyReport) {
+    let paint = output.paint();
+    report.findings.iter().for_each(|finding| print_finding(output, finding));
+    let hidden = report.findings_total.saturating_sub(report.findings.len() as u64);
+    if hidden > 0 {
+        output.line(format_args!("... and {} more", count(hidden)));
+    }
+    let mut table = Table::pairs();
+    table.pair("level", level(report));
+    if let Some(held) = report.held.map(meaning::of) {
+        table.pair("rules out", held.rules_out);
+        table.pair("leaves open", held.leaves_open);
+    }
+    table.pair("up to", up_to(report));
+    let jobs = format!("{} streams, {} of them jobs", count(report.streams), count(report.jobs));
+    table.pair("checked", format!("{} events in {jobs}", count(report.events)));
+    table.pair("unsealed", unsealed(report));
+    table.pair("anchor", anchor(report));
+    for reopened in &report.reopened {
+        let vouched = if reopened.is_vouched { "the old key vouches" } else { "nobody vouches" };
+        table.pair(
+            "reopened",
+            format!("as {} at position {}: {vouched}", reopened.origin, count(reopened.position)),
+        );
+    }
+    let rate = per_second(report.events, report.elapsed) as u64;
+    table.pair("took", format!("{}, {} events/s", span(report.elapsed), count(rate)));
+    table.pair(
+        "findings",
+        match report.findings_total {
+            0 => paint.good("none"),
+            findings => paint.bad(count(findings)),
+        },
+    );
+    table.print(output);
+}
+
+/// What else was asked for.
+pub(super) fn print_more(output: &Output, verified: &Verified, args: &VerifyArgs) {
+    let paint = output.paint();
+    if let Some(blobs) = &verified.blobs {
+        output.line("");
+        for finding in &blobs.findings {
+            output.line(format_args!("{} blob {}", paint.bad(finding.code), finding.blob));
+            for (name, value) in [("expected", &finding.expected), ("found", &finding.found)] {
+                output.line(paint.faint(format_args!("  {name:<8}  {value}")));
+            }
+        }
+        let held = match blobs.findings_total {
+            0 => paint.good("each is what its hash says"),
+            wrong => paint.bad(format_args!("{} findings", count(wrong))),
+        };
+        output.line(format_args!("blobs: {}, {} bytes, {held}", count(blobs.blobs), count(blobs.bytes)));
+    }
+    if let Some(projections) = &verified.projections {
+        output.line("");
+        replay::print(output, projections);
+    }
+    if let Some(path) = &args.report {
+        output.line("");
+        output.line(format_args!("The report is {}.", path.display()));
+    }
+}
+
+/// Which level held, of which were asked for.
+pub(super) fn level(report: &VerifyReport) -> String {
+    let checks = |held: &str| {
+        let below = meaning::LEVELS.iter().filter(|meaning| meaning.level <= held);
+        below.map(|meaning| meaning.checks).collect::<Vec<_>>().join("; ")
+    };
+    match report.held {
+        Some(held) if held == report.level => format!("{held} held: {}", checks(held)),
+        Some(held) => format!("{} did not hold; {held} held: {}", report.level, checks(held)),
+        None => format!("{} did not hold, nor did any below", report.level),
+    }
+}
+
+/// How far the signed log reaches.
+pub(super) fn up_to(report: &VerifyReport) -> String {
+    match (&report.origin, report.up_to_position) {
+        (_, 0) => "nothing is signed yet: no checkpoint covers any event".to_owned(),
+        (origin, size) => {
+            let age = report.checkpoint_age.map(|age| format!(", {} old", span(age))).unwrap_or_default();
+            let origin = origin.as_deref().unwrap_or("the log");
+            format!("position {} of {origin}, by its newest checkpoint{age}", count(size))
+        }
+    }
+}
+
+/// The one window that hashes do not close.
+pub(super) fn unsealed(report: &VerifyReport) -> String {
+    match (report.unsealed, report.unsealed_age) {
+        (0, _) => "0 events".to_owned(),
+        (events, Some(age)) => {
+            format!("{} events that no checkpoint covers, the oldest {} old", count(events), span(age))
+        }
+        (events, None) => format!("{} events that no checkpoint covers", count(events)),
+    }
+}
+
+/// The newest proof from outside.
+pub(super) fn anchor(report: &VerifyReport) -> String {
+    match &report.anchor {
+        None => "none: a checkpoint kept elsewhere (--checkpoint FILE) or a witness would be one".to_owned(),
+        Some(anchor) => {
+            let age = anchor.age.map(|age| format!(", {} old", span(age))).unwrap_or_default();
+            format!("up to position {}{age}", count(anchor.size))
+        }
+    }
+}
+
+/// Where a finding is.
+pub(super) fn place(finding: &Finding) -> String {
+    let mut parts = Vec::new();
+    if !finding.stream_type.is_empty() {
+        parts.push(format!("{} {}", finding.stream_type, finding.stream));
+    }
+    let optional = [
+        finding.version.map(|version| format!("version {version}")),
+        finding.position.map(|position| format!("position {position}")),
+        finding.tile.as_ref().map(|tile| format!("tile {tile}")),
+        finding.checkpoint.map(|size| format!("checkpoint of size {size}")),
+        finding.column.map(|column| format!("column {column}")),
+    ];
+    parts.extend(optional.into_iter().flatten());
+    parts.join(" ")
+}
+
+fn print_finding(output: &Output, finding: &Finding) {
+    let paint = output.paint();
+    output.line(format_args!("{} {}", paint.bad(finding.code), place(finding)));
+    output.line(format_args!("  {}", finding.message));
+    let values = [("expected", &finding.expected), ("found", &finding.found)];
+    for (name, value) in values.into_iter().filter_map(|(name, value)| value.as_ref().map(|it| (name, it))) {
+        output.line(paint.faint(format_args!("  {name:<8}  {value}")));
+    }
+}
