@@ -45,11 +45,10 @@ impl Batch {
         self.ends.len()
     }
 
-    /// The rows so far; what is left has room for as many.
-    pub(in crate::verify) fn take(&mut self) -> Batch {
-        let bytes = Vec::with_capacity(self.bytes.len() + self.bytes.len() / 8);
-        let ends = Vec::with_capacity(self.ends.len());
-        std::mem::replace(self, Batch { bytes, ends })
+    /// The same memory without rows.
+    pub(in crate::verify) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
     }
 
     /// What was appended to `bytes` since the last row is a row.
@@ -96,6 +95,13 @@ impl<'a> Row<'a> {
         };
         rest.is_empty().then_some(row)
     }
+}
+
+/// Of any row, even one that is not as it should be: its stream.
+pub(in crate::verify) fn stream_of(row: &[u8]) -> Option<&[u8; 16]> {
+    let mut rest = row.get(2..)?;
+    fixed::<8>(&mut rest)?;
+    fixed(&mut rest)
 }
 
 /// Of any row, even one that is not as it should be: its insertion id.

@@ -11,6 +11,7 @@ use bpc_core::{Envelope, Hash, StreamId, Version, chain_hash, job};
 use uuid::Uuid;
 
 use super::batch::Row;
+use super::clock::Clock;
 use super::envelope::{self, QuickEvent};
 use super::facts::{Facts, Names};
 use super::job::JobBits;
@@ -25,11 +26,16 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Which of `shards` checkers follows a stream.
-    pub fn shard(&self, stream: &[u8; 16], shards: usize) -> usize {
-        // Bits that neither the range nor the table looks at first.
-        (self.streams.hash_one(stream) >> 16) as usize % shards
+    /// Stands for stream type and tenant.
+    fn owner(&self, stream_type: &str, tenant: [u8; 16]) -> u32 {
+        self.owners.hash_one((stream_type, tenant)) as u32
     }
+}
+
+/// Which of `shards` checkers follows a stream. Its last bytes are random, or a hash; if somebody chose
+/// them, all the work is done by one.
+pub fn shard_of(stream: &[u8; 16], shards: usize) -> usize {
+    usize::from(u16::from_le_bytes([stream[15], stream[14]])) % shards
 }
 
 /// One event as it is stored somewhere.
@@ -108,6 +114,9 @@ pub struct Checker {
     suspects: Suspects,
     /// Where the range began; what comes before was followed by another run.
     is_first_run: bool,
+    clock: Clock,
+    /// Stream type, tenant and what stands for them, of the event before.
+    owner: (String, [u8; 16], u32),
 }
 
 impl Checker {
@@ -115,7 +124,8 @@ impl Checker {
     pub fn new(keys: Keys, range: RangeInclusive<u64>, bytes_max: usize) -> Self {
         let is_first_run = *range.start() == 0;
         let live = LiveStreams::new(range, bytes_max);
-        Checker { keys, live, suspects: Suspects::default(), is_first_run }
+        let owner = (String::new(), [0; 16], keys.owner("", [0; 16]));
+        Checker { keys, live, suspects: Suspects::default(), is_first_run, clock: Clock::default(), owner }
     }
 
     /// Check one row of the database. Returns the leaf of what the event says it is, if it says so.
@@ -126,7 +136,7 @@ impl Checker {
             return None;
         }
         let careful;
-        let event = match envelope::read(row.event_bytes) {
+        let event = match envelope::read(row.event_bytes, &mut self.clock) {
             Some(event) => event,
             None => {
                 careful = Envelope::read(row.event_bytes).ok();
@@ -157,7 +167,7 @@ impl Checker {
     /// its leaf; `None` if it is not sound, or belongs to a stream that is not followed.
     pub fn take(&mut self, raw: RawEvent<'_>, number: i64) -> Option<Hash> {
         let careful;
-        let event = match envelope::read(raw.event_bytes) {
+        let event = match envelope::read(raw.event_bytes, &mut self.clock) {
             Some(event) => event,
             None => {
                 careful = Envelope::read(raw.event_bytes).ok();
@@ -208,11 +218,16 @@ impl Checker {
         stored: Option<&Hash>,
     ) -> Option<Hash> {
         let is_job = event.stream_type == job::STREAM_TYPE;
-        let owner = self.keys.owners.hash_one((event.stream_type, event.tenant_id)) as u32;
-        let facts = |keys: &Keys| Facts::read(event.event_type, event.schema, event.payload, &keys.names);
+        let owner = self.owner(event);
+        let facts = if is_job {
+            let QuickEvent { event_type, schema, payload, .. } = *event;
+            Some(Facts::read(event_type, schema, payload, &self.keys.names, &mut self.clock)?)
+        } else {
+            None
+        };
         if event.version == 1 {
             let hash = sound_hash(&Hash::ZERO, event_bytes, stored)?;
-            let job = if is_job { JobBits::begin(facts(&self.keys)?)? } else { JobBits::NO_JOB };
+            let job = facts.map_or(Some(JobBits::NO_JOB), JobBits::begin)?;
             if self.live.get(stream).is_some() {
                 return None;
             }
@@ -224,12 +239,22 @@ impl Checker {
             return None;
         }
         let hash = sound_hash(&live.hash(), event_bytes, stored)?;
-        let job = if is_job { live.job.next(facts(&self.keys)?)? } else { JobBits::NO_JOB };
+        let job = facts.map_or(Some(JobBits::NO_JOB), |facts| live.job.next(facts))?;
         *live = Live { hash: hash.0, version: event.version, owner, job };
         if is_job && job.is_over() {
             self.live.remove(stream);
         }
         Some(hash)
+    }
+
+    /// Neighbouring events mostly have the same.
+    fn owner(&mut self, event: &QuickEvent<'_>) -> u32 {
+        let (stream_type, tenant, _) = &self.owner;
+        if stream_type != event.stream_type || *tenant != event.tenant_id {
+            let owner = self.keys.owner(event.stream_type, event.tenant_id);
+            self.owner = (event.stream_type.to_owned(), event.tenant_id, owner);
+        }
+        self.owner.2
     }
 
     fn fingerprint(&self, stream: &[u8; 16]) -> Fingerprint {

@@ -6,8 +6,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use bpc_core::JobEvent;
 use bpc_core::job::SCHEMA;
-use bpc_core::{JobEvent, Timestamp};
+
+use super::clock::Clock;
 
 /// One event of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,11 +44,17 @@ impl Names {
 
 impl Facts {
     /// Read a payload that is known to be canonical JSON.
-    pub(super) fn read(event_type: &str, schema: u16, payload: &[u8], names: &Names) -> Option<Facts> {
+    pub(super) fn read(
+        event_type: &str,
+        schema: u16,
+        payload: &[u8],
+        names: &Names,
+        clock: &mut Clock,
+    ) -> Option<Facts> {
         if schema != SCHEMA {
             return None;
         }
-        match quickly(event_type, payload, names) {
+        match quickly(event_type, payload, names, clock) {
             Some(facts) => Some(facts),
             None => JobEvent::read(event_type, schema, payload).ok().map(|event| Facts::of(&event, names)),
         }
@@ -80,7 +88,7 @@ impl Facts {
 }
 
 /// The events that make up nearly all of a log.
-fn quickly(event_type: &str, payload: &[u8], names: &Names) -> Option<Facts> {
+fn quickly(event_type: &str, payload: &[u8], names: &Names, clock: &mut Clock) -> Option<Facts> {
     let mut text = Text(payload.strip_prefix(b"{")?.strip_suffix(b"}")?);
     let facts = match event_type {
         "ENQUEUED" => {
@@ -94,7 +102,7 @@ fn quickly(event_type: &str, payload: &[u8], names: &Names) -> Option<Facts> {
             let max_attempts = text.number()?;
             text.expect(b",\"payload\":")?;
             // The last of its name: what comes behind has a fixed form, and any value may stand before.
-            text.back_time(b",\"scheduled_at\":")?;
+            clock.read(text.back_string(b",\"scheduled_at\":")?)?;
             text.back_string(b",\"queue\":")?;
             let priority = text.back_digits(b",\"priority\":")?;
             if priority > u64::from(u8::MAX) || text.0.is_empty() {
@@ -108,13 +116,13 @@ fn quickly(event_type: &str, payload: &[u8], names: &Names) -> Option<Facts> {
             text.expect(b"\"attempt\":")?;
             let attempt = text.number()?;
             text.expect(b",\"lease_expires_at\":")?;
-            text.time()?;
+            clock.read(text.string()?)?;
             text.expect(b",\"worker_id\":")?;
             Facts::Leased { attempt, worker: names.of(text.string()?) }
         }
         "RENEWED" => {
             text.expect(b"\"lease_expires_at\":")?;
-            text.time()?;
+            clock.read(text.string()?)?;
             text.expect(b",\"worker_id\":")?;
             Facts::Renewed { worker: names.of(text.string()?) }
         }
@@ -132,20 +140,54 @@ fn quickly(event_type: &str, payload: &[u8], names: &Names) -> Option<Facts> {
 /// Is this one JSON value, given that it is part of a canonical object? The only other thing it could be
 /// is a value followed by further members, and those have a comma outside of strings and brackets.
 fn is_value(text: &[u8]) -> bool {
-    let (mut depth, mut in_string, mut is_escaped) = (0_u32, false, false);
-    for byte in text {
+    let (mut depth, mut rest) = (0_u32, text);
+    while let Some((byte, behind)) = rest.split_first() {
+        rest = behind;
         match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
+            b'"' => match behind_string(rest) {
+                Some(behind) => rest = behind,
+                None => return false,
+            },
             b'{' | b'[' => depth += 1,
             b'}' | b']' if depth > 0 => depth -= 1,
             b',' | b':' | b'}' | b']' if depth == 0 => return false,
             _ => {}
         }
     }
-    depth == 0 && !in_string
+    depth == 0
+}
+
+/// What comes behind the string whose first quote was just passed.
+fn behind_string(mut text: &[u8]) -> Option<&[u8]> {
+    loop {
+        let at = quote_or_backslash(text)?;
+        let length = if text[at] == b'"' { 1 } else { 2 };
+        text = text.get(at + length..)?;
+        if length == 1 {
+            return Some(text);
+        }
+    }
+}
+
+/// The first quote or backslash, looked for eight bytes at a time.
+fn quote_or_backslash(text: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const TOPS: u64 = u64::from_le_bytes([0x80; 8]);
+    let (words, tail) = text.as_chunks::<8>();
+    for (word, at) in words.iter().zip((0..).step_by(8)) {
+        let word = u64::from_le_bytes(*word);
+        // The lowest top bit that is set is that of the first such byte.
+        let is = |byte: u8| {
+            let other = word ^ (ONES * u64::from(byte));
+            other.wrapping_sub(ONES) & !other & TOPS
+        };
+        let found = is(b'"') | is(b'\\');
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let in_tail = tail.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+    in_tail.map(|at| text.len() - tail.len() + at)
 }
 
 /// What is left of a payload.
@@ -160,14 +202,10 @@ impl<'a> Text<'a> {
     /// A string without escapes.
     fn string(&mut self) -> Option<&'a [u8]> {
         let rest = self.0.strip_prefix(b"\"")?;
-        let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        let end = quote_or_backslash(rest)?;
         let (text, rest) = rest.split_at(end);
         self.0 = rest.strip_prefix(b"\"")?;
         Some(text)
-    }
-
-    fn time(&mut self) -> Option<Timestamp> {
-        std::str::from_utf8(self.string()?).ok()?.parse().ok()
     }
 
     fn integer(&mut self) -> Option<u64> {
@@ -190,10 +228,6 @@ impl<'a> Text<'a> {
         (!text.contains(&b'\\')).then_some(text)
     }
 
-    fn back_time(&mut self, key: &[u8]) -> Option<Timestamp> {
-        std::str::from_utf8(self.back_string(key)?).ok()?.parse().ok()
-    }
-
     fn back_digits(&mut self, key: &[u8]) -> Option<u64> {
         let digits = self.0.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let (rest, text) = self.0.split_at(self.0.len() - digits);
@@ -206,7 +240,7 @@ impl<'a> Text<'a> {
 mod tests {
     use bpc_core::canonical;
     use bpc_core::job::{Emitted, ErrorInfo};
-    use bpc_core::{CanonicalJson, StreamId, Version};
+    use bpc_core::{CanonicalJson, StreamId, Timestamp, Version};
     use proptest::prelude::*;
 
     use super::*;
@@ -277,7 +311,7 @@ mod tests {
     }
 
     fn agrees(event_type: &str, payload: &[u8], names: &Names) -> bool {
-        match quickly(event_type, payload, names) {
+        match quickly(event_type, payload, names, &mut Clock::default()) {
             None => true,
             Some(facts) => JobEvent::read(event_type, SCHEMA, payload)
                 .is_ok_and(|event| Facts::of(&event, names) == facts),
@@ -291,7 +325,7 @@ mod tests {
             let names = Names::default();
             let mut payload = Vec::new();
             event.write_payload(&mut payload);
-            let read = Facts::read(event.event_type(), SCHEMA, &payload, &names);
+            let read = Facts::read(event.event_type(), SCHEMA, &payload, &names, &mut Clock::default());
             prop_assert_eq!(read, Some(Facts::of(&event, &names)));
             prop_assert!(agrees(event.event_type(), &payload, &names));
         }

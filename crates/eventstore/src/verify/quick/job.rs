@@ -141,6 +141,7 @@ mod tests {
     use bpc_core::{CanonicalJson, Hash, Head, Job, JobEvent, JobId, StreamId, TenantId, Timestamp, Version};
     use proptest::prelude::*;
 
+    use super::super::clock::Clock;
     use super::super::facts::Names;
     use super::*;
 
@@ -182,7 +183,8 @@ mod tests {
     fn facts(event: &JobEvent, names: &Names) -> Facts {
         let mut payload = Vec::new();
         event.write_payload(&mut payload);
-        Facts::read(event.event_type(), 1, &payload, names).expect("what is written is read")
+        Facts::read(event.event_type(), 1, &payload, names, &mut Clock::default())
+            .expect("what is written is read")
     }
 
     proptest! {

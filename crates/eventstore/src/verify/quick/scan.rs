@@ -11,14 +11,63 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::error::StoreError;
 
-use super::batch::{Batch, Row};
-use super::check::{Checker, Keys, Tally};
+use super::batch::{Batch, Row, stream_of};
+use super::check::{Checker, Keys, Tally, shard_of};
 
+/// Batches read ahead.
+const AHEAD: usize = 2;
 /// Batches on their way at once: one is checked while the next is read and the one before gathered.
 const IN_FLIGHT_MAX: usize = 4;
 
-/// Rows come from a source in batches, or its failure.
-pub(in crate::verify) type Batches = mpsc::Receiver<Result<Batch, StoreError>>;
+/// Rows come from a source in batches, or its failure. Batches that are done with go back, so that their
+/// memory is used again.
+pub(in crate::verify) struct Batches {
+    from: mpsc::Receiver<Result<Batch, StoreError>>,
+    spent: mpsc::Sender<Batch>,
+}
+
+/// The other end, where the source is.
+pub(in crate::verify) struct Outlet {
+    to: mpsc::Sender<Result<Batch, StoreError>>,
+    spent: mpsc::Receiver<Batch>,
+}
+
+/// Both ends.
+pub(in crate::verify) fn batches() -> (Outlet, Batches) {
+    let (to, from) = mpsc::channel(AHEAD);
+    let (give_back, spent) = mpsc::channel(IN_FLIGHT_MAX + AHEAD);
+    (Outlet { to, spent }, Batches { from, spent: give_back })
+}
+
+impl Outlet {
+    /// Send a batch on and get an empty one; `None` if nobody listens any more.
+    pub(in crate::verify) async fn pass_on(&mut self, full: Batch) -> Option<Batch> {
+        self.to.send(Ok(full)).await.ok()?;
+        Some(self.empty())
+    }
+
+    /// The same from a thread that may wait.
+    pub(in crate::verify) fn blocking_pass_on(&mut self, full: Batch) -> Option<Batch> {
+        self.to.blocking_send(Ok(full)).ok()?;
+        Some(self.empty())
+    }
+
+    /// Tell of a failure, as the last thing.
+    pub(in crate::verify) async fn fail(self, error: StoreError) {
+        let _ = self.to.send(Err(error)).await;
+    }
+
+    /// The same from a thread that may wait.
+    pub(in crate::verify) fn blocking_fail(self, error: StoreError) {
+        let _ = self.to.blocking_send(Err(error));
+    }
+
+    fn empty(&mut self) -> Batch {
+        let mut batch = self.spent.try_recv().unwrap_or_default();
+        batch.clear();
+        batch
+    }
+}
 
 /// Leaves of a batch; `None` for an event that does not say what it is.
 pub(in crate::verify) type Leaves = Vec<Option<Hash>>;
@@ -43,7 +92,8 @@ pub(in crate::verify) async fn scan(
         .collect();
     let mut in_flight = VecDeque::new();
     loop {
-        let next = if in_flight.len() < IN_FLIGHT_MAX { batches.recv().await.transpose()? } else { None };
+        let next =
+            if in_flight.len() < IN_FLIGHT_MAX { batches.from.recv().await.transpose()? } else { None };
         match next {
             Some(batch) => {
                 let batch = Arc::new(batch);
@@ -57,6 +107,10 @@ pub(in crate::verify) async fn scan(
                 Some(batch) => {
                     let leaves = gathered(&mut shards, batch.len()).await;
                     gather.take(&batch, leaves).await?;
+                    // Unless a checker is still letting go of it.
+                    if let Some(spent) = Arc::into_inner(batch) {
+                        let _ = batches.spent.try_send(spent);
+                    }
                 }
                 None => break,
             },
@@ -82,16 +136,16 @@ impl Shard {
         let (to, mut batches) = mpsc::channel::<Arc<Batch>>(IN_FLIGHT_MAX);
         let (leaves, from) = mpsc::channel(IN_FLIGHT_MAX);
         let task = spawn_blocking(move || {
-            let mut checker = Checker::new(keys.clone(), range, bytes_max);
+            let mut checker = Checker::new(keys, range, bytes_max);
             while let Some(batch) = batches.blocking_recv() {
                 let mut checked = Vec::with_capacity(batch.len() / shards + batch.len() / 8);
                 for (row, number) in batch.rows().zip(0..) {
+                    if stream_of(row).map_or(0, |stream| shard_of(stream, shards)) != at {
+                        continue;
+                    }
                     match Row::read(row) {
-                        Some(row) if keys.shard(row.stream_id, shards) == at => {
-                            checked.push((number, checker.take_row(&row)));
-                        }
-                        None if at == 0 => checker.suspect_all(),
-                        _ => {}
+                        Some(row) => checked.push((number, checker.take_row(&row))),
+                        None => checker.suspect_all(),
                     }
                 }
                 if leaves.blocking_send(checked).is_err() {

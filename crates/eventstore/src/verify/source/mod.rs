@@ -10,5 +10,3 @@ pub(super) use sqlite::sqlite_batches;
 const BATCH_ROWS_MAX: usize = 2048;
 /// Memory of a batch, about: a few of the largest events end one early.
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Batches read ahead.
-const AHEAD: usize = 2;

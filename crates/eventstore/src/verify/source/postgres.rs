@@ -2,12 +2,10 @@
 
 use futures_util::TryStreamExt;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, PgPool};
-use tokio::sync::mpsc;
 
-use crate::error::StoreError;
-use crate::verify::quick::{Batch, Batches, COLUMNS};
+use crate::verify::quick::{Batch, Batches, COLUMNS, Outlet, batches};
 
-use super::{AHEAD, BATCH_BYTES_MAX, BATCH_ROWS_MAX};
+use super::{BATCH_BYTES_MAX, BATCH_ROWS_MAX};
 
 /// What the server sends before the first row: a signature, flags, and the length of nothing more.
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -19,20 +17,20 @@ const SESSION: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SE
 
 /// All events as they were at the moment of an exported snapshot, over a connection of its own.
 pub(in crate::verify) fn postgres_batches(pool: &PgPool, snapshot: String) -> Batches {
-    let (batches, receiver) = mpsc::channel(AHEAD);
+    let (mut outlet, batches) = batches();
     let options = pool.connect_options();
     tokio::spawn(async move {
-        if let Err(error) = copy(&options, &snapshot, &batches).await {
-            let _ = batches.send(Err(StoreError::from(error))).await;
+        if let Err(error) = copy(&options, &snapshot, &mut outlet).await {
+            outlet.fail(error.into()).await;
         }
     });
-    receiver
+    batches
 }
 
 async fn copy(
     options: &sqlx::postgres::PgConnectOptions,
     snapshot: &str,
-    batches: &mpsc::Sender<Result<Batch, StoreError>>,
+    outlet: &mut Outlet,
 ) -> Result<(), sqlx::Error> {
     let mut conn = options.connect().await?;
     conn.execute(sqlx::raw_sql(SESSION)).await?;
@@ -52,13 +50,13 @@ async fn copy(
         batch.bytes.extend_from_slice(row);
         batch.end_row();
         if batch.len() == BATCH_ROWS_MAX || batch.bytes.len() >= BATCH_BYTES_MAX {
-            let full = batch.take();
-            if batches.send(Ok(full)).await.is_err() {
+            let Some(empty) = outlet.pass_on(batch).await else {
                 return Ok(());
-            }
+            };
+            batch = empty;
         }
     }
     drop(rows);
-    let _ = batches.send(Ok(batch)).await;
+    outlet.pass_on(batch).await;
     conn.close().await
 }

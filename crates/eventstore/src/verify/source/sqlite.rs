@@ -9,27 +9,26 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use sqlx::SqlitePool;
-use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use crate::error::StoreError;
-use crate::verify::quick::{Batch, Batches, COLUMNS};
+use crate::verify::quick::{Batch, Batches, COLUMNS, Outlet, batches};
 
-use super::{AHEAD, BATCH_BYTES_MAX, BATCH_ROWS_MAX};
+use super::{BATCH_BYTES_MAX, BATCH_ROWS_MAX};
 
 /// All events as they are now, or a little later.
 pub(in crate::verify) fn sqlite_batches(pool: &SqlitePool) -> Batches {
-    let (batches, receiver) = mpsc::channel(AHEAD);
+    let (mut outlet, batches) = batches();
     let file = pool.connect_options().get_filename().to_path_buf();
     spawn_blocking(move || {
-        if let Err(error) = read(file, &batches) {
-            let _ = batches.blocking_send(Err(unavailable(error)));
+        if let Err(error) = read(file, &mut outlet) {
+            outlet.blocking_fail(unavailable(error));
         }
     });
-    receiver
+    batches
 }
 
-fn read(file: PathBuf, batches: &mpsc::Sender<Result<Batch, StoreError>>) -> rusqlite::Result<()> {
+fn read(file: PathBuf, outlet: &mut Outlet) -> rusqlite::Result<()> {
     // Not opened read-only: a reader of a write-ahead log may have to mend its index first.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(file, flags)?;
@@ -41,30 +40,51 @@ fn read(file: PathBuf, batches: &mpsc::Sender<Result<Batch, StoreError>>) -> rus
     let mut batch = Batch::default();
     while let Some(row) = rows.next()? {
         batch.begin_row();
-        for index in 0..COLUMNS.len() {
-            column(&mut batch, index, row.get_ref(index)?);
+        for (index, kind) in KINDS.iter().enumerate() {
+            column(&mut batch, *kind, row.get_ref(index)?);
         }
         batch.end_row();
         if batch.len() == BATCH_ROWS_MAX || batch.bytes.len() >= BATCH_BYTES_MAX {
-            let full = batch.take();
-            if batches.blocking_send(Ok(full)).is_err() {
+            let Some(empty) = outlet.blocking_pass_on(batch) else {
                 return Ok(());
-            }
+            };
+            batch = empty;
         }
     }
-    let _ = batches.blocking_send(Ok(batch));
+    outlet.blocking_pass_on(batch);
     Ok(())
 }
 
+/// What a column holds.
+#[derive(Clone, Copy)]
+enum Kind {
+    Number,
+    SmallNumber,
+    Text,
+    Bytes,
+}
+
+/// In the order of [`COLUMNS`].
+const KINDS: [Kind; COLUMNS.len()] = [
+    Kind::Number,
+    Kind::Bytes,
+    Kind::SmallNumber,
+    Kind::Number,
+    Kind::Bytes,
+    Kind::Bytes,
+    Kind::Text,
+    Kind::Text,
+    Kind::Bytes,
+];
+
 /// A value of another type than its column should have is left out: such a row is for the exact look.
-fn column(batch: &mut Batch, index: usize, value: ValueRef<'_>) {
-    match (COLUMNS[index], value) {
-        ("version", ValueRef::Integer(number)) => {
+fn column(batch: &mut Batch, kind: Kind, value: ValueRef<'_>) {
+    match (kind, value) {
+        (Kind::Number, ValueRef::Integer(number)) => batch.column(Some(&number.to_be_bytes())),
+        (Kind::SmallNumber, ValueRef::Integer(number)) => {
             batch.column(i32::try_from(number).ok().map(i32::to_be_bytes).as_ref().map(|it| &it[..]));
         }
-        ("id" | "occurred_at", ValueRef::Integer(number)) => batch.column(Some(&number.to_be_bytes())),
-        ("stream_type" | "event_type", ValueRef::Text(text)) => batch.column(Some(text)),
-        ("stream_id" | "tenant_id" | "event_hash" | "event_bytes", ValueRef::Blob(bytes)) => {
+        (Kind::Text, ValueRef::Text(bytes)) | (Kind::Bytes, ValueRef::Blob(bytes)) => {
             batch.column(Some(bytes));
         }
         _ => batch.column(None),
