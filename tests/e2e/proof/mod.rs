@@ -3,4 +3,6 @@
 mod check;
 mod common;
 mod log;
+mod replay;
 mod seal;
+mod verify;
