@@ -7,6 +7,7 @@ use bpc_archive::{ArchiveError, ExportError};
 use bpc_core::canonical::JsonError;
 use bpc_eventstore::StoreError;
 use bpc_eventstore::seal::{KeyFileError, ProveError, SealError};
+use bpc_projections::CompletenessError;
 use bpc_projections::replay::ReplayError;
 use bpc_worker::EngineError;
 
@@ -166,6 +167,15 @@ impl From<ExportError> for Failure {
                 Failure::wrong_use(error.code(), chained(&error))
             }
             error => Failure::refused(error.code(), chained(&error)),
+        }
+    }
+}
+
+impl From<CompletenessError> for Failure {
+    fn from(error: CompletenessError) -> Self {
+        match error {
+            CompletenessError::Store(error) => error.into(),
+            error @ CompletenessError::History { .. } => Failure::refused("ILLEGAL_HISTORY", chained(&error)),
         }
     }
 }

@@ -15,7 +15,9 @@ use clap::{Args, Parser, Subcommand};
 use crate::output::ColorWhen;
 
 pub use jobs::{JobsCommand, ListArgs, PersonArgs};
-pub use proof::{CheckArgs, CheckpointArgs, KeysCommand, LogArgs, ProveCommand, SealArgs};
+pub use proof::{
+    CheckArgs, CheckpointArgs, KeysCommand, LogArgs, ProveCommand, ReportCommand, SealArgs, WitnessCommand,
+};
 pub use usage::parse;
 pub use verify::{ArchiveArgs, ExportCommand, ReplayArgs, VerifyArgs};
 
@@ -108,6 +110,22 @@ Examples:
   bpc verify
   bpc verify --checkpoint kept.txt --projections --blobs --report report.html")]
     Verify(VerifyArgs),
+    /// Say what the log shows about many jobs
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  bpc report completeness --from 2026-11-16T00:00:00Z --to 2026-11-17T00:00:00Z"
+    )]
+    Report(ReportCommand),
+    /// Be a witness of other logs, or ask one
+    #[command(
+        subcommand,
+        after_help = "\
+Example:
+  bpc witness ask http://127.0.0.1:7071 --key witness.example/w+cb1393dc+BIE5..."
+    )]
+    Witness(WitnessCommand),
     /// Write the sealed log into a directory of files
     #[command(after_help = "\
 Segments of events, tiles, checkpoints, blobs and a manifest: everything that `bpc replay --archive` needs
@@ -145,7 +163,7 @@ Examples:
   bpc checkpoint > kept.txt
   bpc checkpoint --since kept.txt > since.txt")]
     Checkpoint(CheckpointArgs),
-    /// List the keys that sign for the log
+    /// List or change the keys that sign for the log
     #[command(subcommand, after_help = "Example:\n  bpc keys list")]
     Keys(KeysCommand),
     /// Write a proof that can be checked without the database

@@ -59,13 +59,12 @@ Example:
 }
 
 #[derive(Debug, Args)]
-#[group(id = "mode", required = true, multiple = false, args = ["check", "repair", "into"])]
 pub struct ReplayArgs {
     /// Only compare, change nothing
-    #[arg(long)]
+    #[arg(long, required_unless_present_any = ["repair", "into"], conflicts_with_all = ["repair", "into"])]
     pub check: bool,
     /// Rewrite live rows that are not what the log says
-    #[arg(long)]
+    #[arg(long, conflicts_with = "into")]
     pub repair: bool,
     /// Make this SQLite file, with every view
     #[arg(long, value_name = "FILE")]

@@ -13,9 +13,11 @@ mod keys;
 mod log;
 mod prove;
 mod replay;
+mod report;
 mod seal;
 mod tenant;
 mod verify;
+mod witness;
 mod worker;
 
 use crate::call::Call;
@@ -38,6 +40,8 @@ async fn dispatch(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
         Command::Enqueue(args) => enqueue::run(call, args).await,
         Command::Jobs(command) => jobs::run(call, command).await,
         Command::Verify(args) => verify::run(call, args).await,
+        Command::Report(command) => report::run(call, command).await,
+        Command::Witness(command) => witness::run(call, command).await,
         Command::Archive(args) => archive::run(call, args).await,
         Command::Export(command) => export::run(call, command).await,
         Command::Log(args) => log::run(call, args).await,

@@ -1,7 +1,7 @@
 //! `bpc seal --once`: order what is committed, extend the tree, sign.
 
 use bpc_eventstore::Store;
-use bpc_eventstore::seal::{KeyState, SealOptions, Sealer, newest_checkpoint, unsealed};
+use bpc_eventstore::seal::{KeyFile, KeyState, LogSecret, SealOptions, Sealer, newest_checkpoint, unsealed};
 use serde::Serialize;
 
 use crate::call::Call;
@@ -39,11 +39,7 @@ struct CheckpointLine {
 /// Seal everything that is committed.
 pub async fn once(call: &Call<'_>, store: &Store) -> Result<SealReport, Failure> {
     let key_file = call.key_file();
-    let missing = || {
-        let problem = format!("there is no key file {}: seal where the log's key is", key_file.name());
-        Failure::wrong_use("KEY_FILE_MISSING", problem)
-    };
-    let secret = key_file.read()?.ok_or_else(missing)?;
+    let secret = secret(&key_file)?;
     let state = KeyState::File(key_file.state_path());
     let options = SealOptions { waits: true, ..SealOptions::default() };
     let mut sealer = Sealer::new(store.clone(), secret, state, options);
@@ -64,6 +60,14 @@ pub async fn once(call: &Call<'_>, store: &Store) -> Result<SealReport, Failure>
         checkpoint: newest
             .map(|newest| CheckpointLine { size: newest.size, made_at: newest.made_at.to_string() }),
         unsealed: unsealed(store).await?.events,
+    })
+}
+
+/// The key in a file that must be there.
+pub fn secret(key_file: &KeyFile) -> Result<LogSecret, Failure> {
+    key_file.read()?.ok_or_else(|| {
+        let problem = format!("there is no key file {}: do this where the log's key is", key_file.name());
+        Failure::wrong_use("KEY_FILE_MISSING", problem)
     })
 }
 

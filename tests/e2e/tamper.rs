@@ -47,18 +47,22 @@ on_both_databases! {
         log.lift_guard().await;
         let id = log.id(&job);
         log.execute(&format!("DELETE FROM events WHERE stream_id = {id} AND version = 2")).await;
-        let finding = only_finding(&bpc);
-        assert_place(&finding, "VERSION_GAP", &job, 3);
+        let report = bpc.run(["verify", "--json"]).expect_code(1).json();
+        let finding = &report["findings"][0];
+        assert_place(finding, "VERSION_GAP", &job, 3);
         assert!(finding["message"].as_str().unwrap().contains("version 2 is missing"), "{finding}");
+        // The worker has sealed it: its place is empty now.
+        assert_eq!((&report["findings"][1]["code"], &report["findings_total"]), (&"EVENT_MISSING".into(), &2.into()));
     }
 
-    /// The chain alone cannot know where a stream ended; the views do.
-    async fn the_removed_end_of_a_stream_is_seen_by_replay(db) {
+    /// The chain alone cannot know where a stream ended; the seal does, and so do the views.
+    async fn the_removed_end_of_a_stream_is_seen_by_the_seal_and_by_replay(db) {
         let (bpc, log, job) = worked(&db).await;
         log.lift_guard().await;
         let id = log.id(&job);
         log.execute(&format!("DELETE FROM events WHERE stream_id = {id} AND version = 3")).await;
-        bpc.run(["verify"]).expect_success();
+        let report = bpc.run(["verify", "--json"]).expect_code(1).json();
+        assert_eq!((&report["held"], &report["findings"][0]["code"]), (&"L0".into(), &"EVENT_MISSING".into()));
         let drift = drift(&bpc);
         assert!(drift.iter().any(|it| it["view"] == "finished_jobs"), "{drift:?}");
         assert!(drift.iter().all(|it| it["key"].as_str().unwrap().contains(&job)), "{drift:?}");

@@ -3,6 +3,7 @@
 
 mod calendar;
 mod columns;
+mod completeness;
 mod domain;
 mod lanes;
 mod leasing;
@@ -13,6 +14,7 @@ mod sqlite;
 mod write;
 
 pub use calendar::LeaseId;
+pub use completeness::{Completeness, CompletenessError, Window, completeness};
 pub use domain::{Projection, ViewTable};
 pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{

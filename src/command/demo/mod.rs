@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::Call;
 use crate::cli::DemoArgs;
 use crate::command::jobs::{counts, print_statuses, print_timeline};
-use crate::command::{init, replay, verify};
+use crate::command::{init, replay, seal, verify};
 use crate::error::{Exit, Failure};
 use crate::output::span;
 
@@ -102,11 +102,15 @@ impl Tour<'_> {
     /// Check everything, and say how to go on.
     async fn close(&self, start: Instant, tenant: TenantId) -> Result<Exit, Failure> {
         let (call, output) = (self.call, self.call.output);
-        self.stop_at("6. Is the log what was written?", &["verify"]);
+        self.stop_at("6. The log, sealed and signed", &["seal --once"]);
+        let sealed = seal::once(call, self.store).await?;
+        seal::print(output, &sealed);
+
+        self.stop_at("7. Is the log what was written?", &["verify"]);
         let verified = verify::check(call, self.store, &VerifyOptions::default()).await?;
         verify::print(output, &verified);
 
-        self.stop_at("7. Do the views say what the log says?", &["replay --check"]);
+        self.stop_at("8. Do the views say what the log says?", &["replay --check"]);
         let compared = replay::compare(call, self.store).await?;
         replay::print(output, &compared);
 
@@ -126,6 +130,7 @@ impl Tour<'_> {
             "database": self.place.url,
             "jobs": Value::Object(by_status),
             "events": verified.events,
+            "held": verified.held,
             "findings": findings,
             "drift": drift,
             "elapsed_ms": start.elapsed().as_millis() as u64,
@@ -145,6 +150,8 @@ impl Tour<'_> {
             "jobs list --status FAILED --json",
             "enqueue DRILL_SLEEP --payload '{\"ms\":3000}'",
             "worker --until-idle",
+            "keys list",
+            "checkpoint",
             "verify",
         ] {
             output.line(format_args!("  {}", self.place.command(words)));

@@ -1,5 +1,6 @@
 //! `bpc keys`: who signs for the log.
 
+mod handover;
 mod list;
 
 use bpc_core::note::VerifierKey;
@@ -12,6 +13,8 @@ use crate::error::{Exit, Failure};
 pub async fn run(call: &Call<'_>, command: KeysCommand) -> Result<Exit, Failure> {
     match command {
         KeysCommand::List => list::run(call).await,
+        KeysCommand::Rotate => handover::rotate(call).await,
+        KeysCommand::Reopen { origin, lost } => handover::reopen_as(call, &origin, lost.as_deref()).await,
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) fn level(report: &VerifyReport) -> String {
     match report.held {
         Some(held) if held == report.level => format!("{held} held: {}", checks(held)),
         Some(held) => format!("{} did not hold; {held} held: {}", report.level, checks(held)),
-        None => format!("{} did not hold, nor did any below", report.level),
+        None => "L0 did not hold, and so no level above it".to_owned(),
     }
 }
 

@@ -9,9 +9,31 @@ fn every_command_has_help_with_an_example() {
     let bpc = Bpc::without_database(BINARY);
     let mut seen = Vec::new();
     explore(&bpc, &[], &mut seen);
-    for command in
-        ["demo", "init", "worker", "enqueue", "verify", "replay", "bench", "tenant add", "tenant list"]
-    {
+    for command in [
+        "demo",
+        "init",
+        "worker",
+        "enqueue",
+        "verify",
+        "replay",
+        "bench",
+        "tenant add",
+        "tenant list",
+        "seal",
+        "checkpoint",
+        "log",
+        "prove job",
+        "prove event",
+        "check",
+        "keys list",
+        "keys rotate",
+        "keys reopen",
+        "report completeness",
+        "archive",
+        "export parquet",
+        "witness serve",
+        "witness ask",
+    ] {
         assert!(seen.iter().any(|it| it == command), "{command} in {seen:?}");
     }
     for command in ["list", "show", "cancel", "replay", "resolve", "why", "stats"] {

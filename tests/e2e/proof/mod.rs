@@ -2,7 +2,10 @@
 
 mod check;
 mod common;
+mod keys;
 mod log;
 mod replay;
+mod report;
 mod seal;
 mod verify;
+mod witness;

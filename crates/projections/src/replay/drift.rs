@@ -71,9 +71,10 @@ impl Drift {
 impl Drift {
     /// About a job that runs and that no lease names.
     pub(super) fn of_lease(job: JobId) -> Self {
-        let message = "it runs, but no lease that ends when its does names it: if its worker dies, nobody takes it \
+        let message =
+            "it runs, but no lease that ends when its does names it: if its worker dies, nobody takes it \
             back; `bpc replay --repair` mends that"
-            .to_owned();
+                .to_owned();
         let (code, view, key) = (DriftCode::ViewRowMissing, "leases", format!("job_id={job}"));
         Drift { code, view, key, column: None, expected: None, found: None, message }
     }
