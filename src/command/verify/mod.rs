@@ -3,6 +3,7 @@
 mod meaning;
 mod page;
 mod print;
+mod told;
 
 use std::path::Path;
 
@@ -21,6 +22,8 @@ use crate::command::replay;
 use crate::error::{Exit, Failure};
 use crate::{files, progress};
 
+use told::Told;
+
 pub use print::print;
 
 pub async fn run(call: &Call<'_>, args: VerifyArgs) -> Result<Exit, Failure> {
@@ -37,7 +40,9 @@ pub async fn run(call: &Call<'_>, args: VerifyArgs) -> Result<Exit, Failure> {
     };
     let verified = Verified { log, blobs, projections };
     if let Some(path) = &args.report {
-        let page = page::page(&verified, &args, store.kind(), store.now().await?);
+        let findings: Vec<Told> = verified.log.findings.iter().map(Told::from).collect();
+        let source = format!("a {} database", store.kind());
+        let page = page::page(&verified, &findings, &args, &source, store.now().await?);
         files::write(path, page.as_bytes())?;
     }
     call.output.result(&verified, |output| {

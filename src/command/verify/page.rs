@@ -6,6 +6,7 @@ use bpc_eventstore::verify::VerifyReport;
 use crate::cli::VerifyArgs;
 use crate::output::{count, moment, per_second, span};
 
+use super::told::Told;
 use super::{Verified, meaning, print};
 
 const PAGE: &str = include_str!("page.html");
@@ -13,7 +14,13 @@ const PAGE: &str = include_str!("page.html");
 const ROWS_MAX: usize = 200;
 
 /// The whole page.
-pub(super) fn page(verified: &Verified, args: &VerifyArgs, database: &str, now: Timestamp) -> String {
+pub(super) fn page(
+    verified: &Verified,
+    findings: &[Told],
+    args: &VerifyArgs,
+    source: &str,
+    now: Timestamp,
+) -> String {
     let log = &verified.log;
     let origin = log.origin.clone().unwrap_or_else(|| "a log without a key".to_owned());
     let (class, verdict, verdict_more) = verdict(verified);
@@ -24,11 +31,11 @@ pub(super) fn page(verified: &Verified, args: &VerifyArgs, database: &str, now: 
         ("verdict_more", escaped(&verdict_more)),
         ("facts", facts(log)),
         ("levels", levels(log)),
-        ("findings", findings(log)),
+        ("findings", rows_of(findings, log.findings_total)),
         ("more", more(verified)),
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ("made_at", moment(now)),
-        ("database", database.to_owned()),
+        ("source", source.to_owned()),
         ("command", escaped(&command(args))),
     ];
     // In one pass over the template: what is filled in is never taken for a place to fill.
@@ -107,19 +114,17 @@ fn levels(log: &VerifyReport) -> String {
     meaning::LEVELS.iter().map(item).collect()
 }
 
-fn findings(log: &VerifyReport) -> String {
-    let rows = log.findings.iter().take(ROWS_MAX).map(|finding| {
-        let values = [("expected", &finding.expected), ("found", &finding.found)];
-        let values = values.into_iter().filter_map(|(name, value)| value.as_ref().map(|it| (name, it)));
-        let values: String =
-            values.map(|(name, value)| format!("<code>{name} {}</code>", escaped(value))).collect();
+fn rows_of(findings: &[Told], total: u64) -> String {
+    let rows = findings.iter().take(ROWS_MAX).map(|finding| {
+        let value = |(name, value): &(&str, String)| format!("<code>{name} {}</code>", escaped(value));
+        let values: String = finding.values.iter().map(value).collect();
         [
-            format!("<span class=\"mark bad\">{}</span><br>{}", escaped(finding.code), finding.level),
-            format!("<span class=\"mono\">{}</span>", escaped(&print::place(finding))),
+            format!("<span class=\"mark bad\">{}</span><br>{}", escaped(&finding.code), finding.level),
+            format!("<span class=\"mono\">{}</span>", escaped(&finding.place)),
             format!("{}{values}", escaped(&finding.message)),
         ]
     });
-    table("Findings", ["What", "Where", "More"], rows.collect(), log.findings_total)
+    table("Findings", ["What", "Where", "More"], rows.collect(), total)
 }
 
 fn more(verified: &Verified) -> String {

@@ -1,18 +1,25 @@
 //! Never a bare OK: the level, what it rules out and what it does not, and how much was looked at.
 
-use bpc_eventstore::verify::{Finding, VerifyReport};
+use bpc_eventstore::verify::VerifyReport;
 
 use crate::cli::VerifyArgs;
 use crate::command::replay;
 use crate::output::{Output, Table, count, per_second, span};
 
+use super::told::Told;
 use super::{Verified, meaning};
 
 /// What was found in the log.
 pub fn print(output: &Output, report: &VerifyReport) {
+    let findings: Vec<Told> = report.findings.iter().map(Told::from).collect();
+    print_told(output, report, &findings);
+}
+
+/// The same, with findings from wherever they were found.
+pub(super) fn print_told(output: &Output, report: &VerifyReport, findings: &[Told]) {
     let paint = output.paint();
-    report.findings.iter().for_each(|finding| print_finding(output, finding));
-    let hidden = report.findings_total.saturating_sub(report.findings.len() as u64);
+    findings.iter().for_each(|finding| print_finding(output, finding));
+    let hidden = report.findings_total.saturating_sub(findings.len() as u64);
     if hidden > 0 {
         output.line(format_args!("... and {} more", count(hidden)));
     }
@@ -120,29 +127,11 @@ pub(super) fn anchor(report: &VerifyReport) -> String {
     }
 }
 
-/// Where a finding is.
-pub(super) fn place(finding: &Finding) -> String {
-    let mut parts = Vec::new();
-    if !finding.stream_type.is_empty() {
-        parts.push(format!("{} {}", finding.stream_type, finding.stream));
-    }
-    let optional = [
-        finding.version.map(|version| format!("version {version}")),
-        finding.position.map(|position| format!("position {position}")),
-        finding.tile.as_ref().map(|tile| format!("tile {tile}")),
-        finding.checkpoint.map(|size| format!("checkpoint of size {size}")),
-        finding.column.map(|column| format!("column {column}")),
-    ];
-    parts.extend(optional.into_iter().flatten());
-    parts.join(" ")
-}
-
-fn print_finding(output: &Output, finding: &Finding) {
+fn print_finding(output: &Output, finding: &Told) {
     let paint = output.paint();
-    output.line(format_args!("{} {}", paint.bad(finding.code), place(finding)));
+    output.line(format_args!("{} {}", paint.bad(&finding.code), finding.place));
     output.line(format_args!("  {}", finding.message));
-    let values = [("expected", &finding.expected), ("found", &finding.found)];
-    for (name, value) in values.into_iter().filter_map(|(name, value)| value.as_ref().map(|it| (name, it))) {
+    for (name, value) in &finding.values {
         output.line(paint.faint(format_args!("  {name:<8}  {value}")));
     }
 }

@@ -124,10 +124,14 @@ on_both_databases! {
     async fn verify_says_how_much_it_looked_at(db) {
         let bpc = initialised(&db);
         enqueue(&bpc, "DRILL_NOOP", "{}", &[]);
-        bpc.run(["worker", "--until-idle"]).expect_success();
         let report = bpc.run(["verify", "--json"]).expect_success().json();
         assert_eq!((&report["level"], &report["findings"]), (&"L0".into(), &json!([])), "{report}");
         assert_eq!((&report["jobs"], &report["unsealed"]), (&1.into(), &report["events"]), "{report}");
+        // A worker seals.
+        bpc.run(["worker", "--until-idle"]).expect_success();
+        let report = bpc.run(["verify", "--json"]).expect_success().json();
+        assert_eq!((&report["level"], &report["held"], &report["findings"]), (&"L1".into(), &"L1".into(), &json!([])));
+        assert_eq!((&report["up_to_position"], &report["unsealed"]), (&report["events"], &0.into()), "{report}");
         // Tenant, key, and the three events of the job.
         assert_eq!(report["events"], 5, "{report}");
     }
