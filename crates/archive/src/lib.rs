@@ -13,6 +13,7 @@ mod manifest;
 mod parquet;
 mod replay;
 pub mod segment;
+mod verify;
 mod write;
 
 pub use archive::Archive;
@@ -23,4 +24,5 @@ pub use from_store::{ArchiveProgress, ArchiveReport, archive};
 pub use manifest::{BlobList, FORMAT, Manifest, SegmentEntry};
 pub use parquet::{ExportError, ExportReport, export_parquet, export_parquet_of_archive};
 pub use replay::ArchiveSource;
+pub use verify::{ArchiveFinding, ArchiveVerifyReport, verify_archive};
 pub use write::{ArchiveWriter, Commit, SealedBytes};

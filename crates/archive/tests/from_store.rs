@@ -8,8 +8,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use bpc_archive::{Archive, ArchiveError, ArchiveReport, ArchiveSource, CacheKey, archive};
+use bpc_archive::{
+    Archive, ArchiveError, ArchiveReport, ArchiveSource, ArchiveVerifyReport, CacheKey, archive,
+    verify_archive,
+};
 use bpc_core::Timestamp;
+use bpc_eventstore::verify::VerifyOptions;
 use bpc_eventstore::{Blob, Conn, Store, StoreOptions, portable, put_blob};
 use bpc_projections::replay::{DatabaseSource, ReplayError, Until, into_file, rebuild, view_tables};
 use bpc_projections::{JobFilter, JobLine, list_jobs};
@@ -63,6 +67,9 @@ bpc_testkit::on_both_databases! {
         let (_, jobs, tables) = replayed(scratch.path(), Until::Newest).await;
         assert_eq!(jobs, crowd.house.list(ALL).await);
         assert_eq!(tables, live_tables(&crowd.house.store).await);
+        let report = verified(scratch.path());
+        assert!(report.is_sound(), "{:#?}", report.findings);
+        assert_eq!((report.held, report.checkpoint_age.is_some()), (Some("L1"), true));
         // Nothing but the log is needed once the database is gone.
         let file = scratch.path().join("state.sqlite");
         let mut source = ArchiveSource::open(scratch.path(), CacheKey::random()).unwrap();
@@ -104,11 +111,23 @@ bpc_testkit::on_both_databases! {
         let mut check = Command::new("sha256sum");
         check.args(["-c", "--quiet", &list.file]).current_dir(scratch.path());
         assert!(check.status().unwrap().success());
-        for blob in &blobs[..4] {
+        let path = |blob: &Blob| {
             let name = blob.sha256.to_string();
-            let path = scratch.path().join("blobs").join(&name[..2]).join(&name);
-            assert_eq!(std::fs::read(path).unwrap(), blob.bytes);
+            scratch.path().join("blobs").join(&name[..2]).join(&name)
+        };
+        for blob in &blobs[..4] {
+            assert_eq!(std::fs::read(path(blob)).unwrap(), blob.bytes);
         }
+        let report = verified(scratch.path());
+        assert!(report.is_sound(), "{:#?}", report.findings);
+        assert_eq!(report.blobs, Some(4));
+        std::fs::write(path(&blobs[0]), b"something else").unwrap();
+        std::fs::remove_file(path(&blobs[1])).unwrap();
+        let mut found: Vec<_> = verified(scratch.path()).findings.into_iter().map(|it| it.code).collect();
+        found.sort();
+        assert_eq!(found, ["BLOB_MISMATCH", "BLOB_MISSING"]);
+        std::fs::write(scratch.path().join(&list.file), b"").unwrap();
+        assert_eq!(verified(scratch.path()).findings[0].code, "BLOB_LIST_MISMATCH");
     }
 
     async fn the_archive_of_a_log_that_went_back_or_was_changed_is_not_gone_on_with(db) {
@@ -150,6 +169,10 @@ bpc_testkit::on_both_databases! {
 
 async fn archived(store: &Store, directory: &Path) -> Result<ArchiveReport, ArchiveError> {
     archive(store, directory, &mut |_| {}).await
+}
+
+fn verified(directory: &Path) -> ArchiveVerifyReport {
+    verify_archive(&Archive::open(directory).unwrap(), &VerifyOptions::default(), true, |_| {})
 }
 
 async fn store_blobs(store: &Store, blobs: &[Blob]) {

@@ -61,7 +61,7 @@ frame = pandas.read_parquet(sys.argv[1])
 assert str(frame.occurred_at.dtype) in ("datetime64[us, UTC]", "datetime64[ns, UTC]"), frame.occurred_at.dtype
 assert list(frame.position) == list(range(len(frame)))
 sql = f"SELECT count(*), count(DISTINCT stream_id), max(position), min(payload->>'$.slug') FROM '{sys.argv[1]}/*.parquet'"
-print(len(frame), *duckdb.sql(sql).fetchone())
+print(len(frame), *duckdb.sql(sql).fetchall()[0])
 "#;
     let output =
         Command::new(venv.join("bin/python")).args(["-c", script]).arg(scratch.path().join("out")).output();

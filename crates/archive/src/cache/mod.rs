@@ -22,7 +22,7 @@ use file::CacheFile;
 pub(crate) use build::Builder;
 pub(crate) use file::PartBytes;
 pub use key::CacheKey;
-pub(crate) use record::{ArchivedPart, ArchivedRun, Said};
+pub(crate) use record::{ArchivedPart, ArchivedRun, Part, Said};
 
 /// Name of this format. A cache of another one is built anew.
 const FORMAT: &str = "BPC-FOLD-1\n";
@@ -43,6 +43,24 @@ impl Caches {
     pub fn new(archive: Archive, key: CacheKey) -> Self {
         let open = archive.manifest().segments.iter().map(|_| Mutex::new(None)).collect();
         Caches { archive, key, open, elsewhere: OnceLock::new() }
+    }
+
+    /// Caches that last as long as this value, each of them given by [`Caches::keep`].
+    pub(crate) fn in_scratch(archive: Archive) -> Self {
+        let caches = Caches::new(archive, CacheKey::random());
+        caches.elsewhere.get_or_init(|| TempDir::with_prefix("bpc-caches-").ok());
+        caches
+    }
+
+    /// Keep what was made of a segment, whether or not it is the one that the manifest names.
+    pub(crate) fn keep(&self, segment: usize, parts: &[Part]) -> Result<(), SegmentError> {
+        let entry = &self.archive.manifest().segments[segment];
+        let elsewhere = self.elsewhere.get().and_then(Option::as_ref).ok_or_else(forgotten)?;
+        let path = elsewhere.path().join(name(entry));
+        file::write(&path, &file::encode(&entry.sha256, parts, &self.key))?;
+        let cache = Arc::new(opened(&path, entry, &self.key)?);
+        *self.open[segment].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(cache);
+        Ok(())
     }
 
     /// The archive.

@@ -15,6 +15,13 @@ pub(crate) struct Part {
     pub(crate) unreadable: Vec<Unreadable>,
 }
 
+impl Part {
+    /// The parts of a segment without events.
+    pub(crate) fn none() -> Vec<Part> {
+        (0..super::PARTS).map(|_| Part::default()).collect()
+    }
+}
+
 /// Events of one stream that stand in the segment one after the other, without a gap, of one owner.
 #[derive(Debug, Archive, Serialize)]
 pub(crate) struct Run {

@@ -79,6 +79,11 @@ impl Segment {
         self.previous.binary_search_by_key(&index, |(index, _)| *index).ok().map(|at| &self.previous[at].1)
     }
 
+    /// All of them, by index in the segment, ascending.
+    pub fn previous_entries(&self) -> &[(u16, Hash)] {
+        &self.previous
+    }
+
     /// How many frames.
     pub fn frame_count(&self) -> usize {
         self.frames.len()

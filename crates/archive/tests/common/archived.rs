@@ -12,6 +12,11 @@ use super::Event;
 
 pub const ORIGIN: &str = "example.com/log";
 
+/// Lowercase hex of the public key.
+pub fn public_key() -> String {
+    hex::encode(signer().verifier().public_key())
+}
+
 pub fn signer() -> Signer {
     Signer::new(ORIGIN, &[7; 32]).unwrap()
 }

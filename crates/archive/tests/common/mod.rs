@@ -5,6 +5,6 @@ mod archived;
 mod random;
 mod synthetic;
 
-pub use archived::{ORIGIN, Source, leaf, note, sealed, signed, signer};
+pub use archived::{ORIGIN, Source, leaf, note, public_key, sealed, signed, signer};
 pub use random::Random;
 pub use synthetic::{Event, SyntheticLog};

@@ -49,7 +49,7 @@ impl SyntheticLog {
         let key = LogKeyAdded {
             algorithm: "ed25519".to_owned(),
             origin: "example.com/log".to_owned(),
-            public_key: "00".repeat(32),
+            public_key: super::public_key(),
         };
         log.domain(LOG, StreamId::derived("log", "log"), Head::NONE, key.draft());
         log

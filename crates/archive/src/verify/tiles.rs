@@ -1,0 +1,139 @@
+//! The tree of the stored tiles: what it hashes to at every size that somebody signed for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bpc_core::Hash;
+use bpc_core::merkle::Frontier;
+use bpc_core::tile::{HASH_LEN, TILE_HEIGHT, TILE_WIDTH, TileId, hash_in};
+
+use crate::archive::Archive;
+
+/// Reads the tiles of level 0 in order, and on the way compares those above with what they should be.
+pub(super) struct TileCheck<'a> {
+    archive: &'a Archive,
+    size: u64,
+    frontier: Frontier,
+    /// Sizes whose roots are wanted, largest first.
+    wanted: Vec<u64>,
+    /// Roots at those sizes.
+    pub(super) roots: BTreeMap<u64, Hash>,
+    /// Hashes of the tiles above, made from those below, by level.
+    made: Vec<Vec<Hash>>,
+    /// Tiles that are missing or not as long as they must be.
+    pub(super) missing: BTreeSet<TileId>,
+    /// Tiles above the leaves with hashes that are not those of the tiles below: which hashes, by level and index.
+    pub(super) wrong: BTreeSet<(u8, u64)>,
+}
+
+impl<'a> TileCheck<'a> {
+    pub(super) fn new(archive: &'a Archive, mut wanted: Vec<u64>) -> Self {
+        wanted.sort_unstable_by(|a, b| b.cmp(a));
+        wanted.dedup();
+        let mut check = TileCheck {
+            archive,
+            size: archive.manifest().size,
+            frontier: Frontier::new(),
+            wanted,
+            roots: BTreeMap::new(),
+            made: Vec::new(),
+            missing: BTreeSet::new(),
+            wrong: BTreeSet::new(),
+        };
+        check.note_root();
+        check
+    }
+
+    /// Leaves in all.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Take the tiles before this one, of whose events nothing is known.
+    pub(super) fn catch_up(&mut self, index: u64) {
+        while self.frontier.size() < (index * TILE_WIDTH).min(self.size) {
+            self.take(self.frontier.size() / TILE_WIDTH, &[]);
+        }
+    }
+
+    /// The leaves of a tile of level 0, if it is there.
+    pub(super) fn leaves(&mut self, index: u64) -> Option<Vec<Hash>> {
+        self.stored(0, index)
+    }
+
+    /// The leaves of a tile of level 0; where there is none, those that follow from the events, if any.
+    pub(super) fn take(&mut self, index: u64, events: &[Option<Hash>]) -> Vec<Hash> {
+        let width = TileId::holding(0, index * TILE_WIDTH, self.size).map_or(0, |id| usize::from(id.width));
+        let of_event = |at: usize| events.get(at).copied().flatten().unwrap_or(Hash::ZERO);
+        let leaves = self.stored(0, index).unwrap_or_else(|| (0..width).map(of_event).collect());
+        for leaf in &leaves {
+            self.push(*leaf);
+        }
+        leaves
+    }
+
+    /// Everything was taken: compare what is left.
+    pub(super) fn finish(&mut self) {
+        self.catch_up(self.size.div_ceil(TILE_WIDTH));
+        for level in 1..=self.made.len() as u8 {
+            self.compare(level);
+        }
+    }
+
+    fn push(&mut self, leaf: Hash) {
+        let made = &mut self.made;
+        self.frontier.push_with(leaf, |height, hash| {
+            let level = (height / TILE_HEIGHT) as usize;
+            if level == 0 || !height.is_multiple_of(TILE_HEIGHT) {
+                return;
+            }
+            if made.len() < level {
+                made.push(Vec::new());
+            }
+            made[level - 1].push(*hash);
+        });
+        let size = self.frontier.size();
+        for level in 1..=self.made.len() as u8 {
+            // A tile is full when the last hash that fits was made just now.
+            if size.is_multiple_of(1 << (TILE_HEIGHT * (u32::from(level) + 1))) {
+                self.compare(level);
+            }
+        }
+        self.note_root();
+    }
+
+    fn note_root(&mut self) {
+        while self.wanted.last().is_some_and(|size| *size == self.frontier.size()) {
+            self.wanted.pop();
+            self.roots.insert(self.frontier.size(), self.frontier.root());
+        }
+    }
+
+    /// Compare the tile at the right end of a level with what was made.
+    fn compare(&mut self, level: u8) {
+        let made = std::mem::take(&mut self.made[usize::from(level) - 1]);
+        if made.is_empty() {
+            return;
+        }
+        let end = self.frontier.size() >> (TILE_HEIGHT * u32::from(level));
+        let index = (end - 1) / TILE_WIDTH;
+        let Some(stored) = self.stored(level, index) else {
+            return;
+        };
+        for (at, (made, stored)) in made.iter().zip(&stored).enumerate() {
+            if made != stored {
+                self.wrong.insert((level, index * TILE_WIDTH + at as u64));
+            }
+        }
+    }
+
+    /// The hashes of a tile, as wide as the archive must have it.
+    fn stored(&mut self, level: u8, index: u64) -> Option<Vec<Hash>> {
+        let id = TileId::holding(level, index * TILE_WIDTH, self.size)?;
+        let bytes = self.archive.tile(level, index).ok().filter(|bytes| bytes.len() == id.len_bytes());
+        if bytes.is_none() {
+            self.missing.insert(id);
+        }
+        let bytes = bytes?;
+        (0..bytes.len() / HASH_LEN).map(|at| hash_in(&bytes, at)).collect()
+    }
+}
