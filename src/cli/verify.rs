@@ -20,6 +20,9 @@ pub struct VerifyArgs {
     /// A witness that must have signed; may be repeated
     #[arg(long = "witness", value_name = "VKEY", value_parser = value::verifier_key)]
     pub witnesses: Vec<VerifierKey>,
+    /// Check an archive instead of the database
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["projections", "unsealed_max"])]
+    pub archive: Option<PathBuf>,
     /// Hash every blob again
     #[arg(long)]
     pub blobs: bool,

@@ -128,7 +128,8 @@ fn an_event_that_is_not_what_its_hash_says_is_refused() {
     let mut events = events(600);
     let at = events.iter().position(|event| event.version.0 == 2).unwrap();
     let sound = events[at].clone();
-    let changes: [(&str, fn(&mut Event)); 4] = [
+    type Change = fn(&mut Event);
+    let changes: [(&str, Change); 4] = [
         ("does not cover", |event| event.event_hash.0[0] ^= 1),
         ("it says it is version 2", |event| event.version.0 = 3),
         ("not an event envelope", |event| {

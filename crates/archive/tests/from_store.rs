@@ -1,7 +1,7 @@
 //! Logs of both databases archived, and everything had back from the archive alone.
 
 #[path = "../../projections/tests/common/mod.rs"]
-mod house;
+mod views;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,9 +18,9 @@ use bpc_eventstore::{Blob, Conn, Store, StoreOptions, portable, put_blob};
 use bpc_projections::replay::{DatabaseSource, ReplayError, Until, into_file, rebuild, view_tables};
 use bpc_projections::{JobFilter, JobLine, list_jobs};
 use bpc_testkit::TestDatabase;
-use house::{Crowd, House, projections};
 use sqlx::AssertSqlSafe;
 use tempfile::TempDir;
+use views::{Crowd, House, projections};
 
 const ALL: JobFilter = JobFilter {
     tenant: None,

@@ -1,7 +1,7 @@
 //! Parquet: what is exported is what the log says, from a store and from its archive alike.
 
 #[path = "../../projections/tests/common/mod.rs"]
-mod house;
+mod views;
 
 use std::fs::File;
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::process::Command;
 
 use bpc_archive::{Archive, archive, export_parquet, export_parquet_of_archive};
 use bpc_eventstore::seal::{SealedEvent, read_sealed};
-use house::{Crowd, House};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use tempfile::TempDir;
+use views::{Crowd, House};
 
 bpc_testkit::on_both_databases! {
     async fn every_sealed_event_is_a_row(db) {

@@ -36,10 +36,18 @@ bpc_testkit::on_both_databases! {
 
     async fn a_short_sleep_ends_within_the_grace_period(db) {
         let rehearsal = Rehearsal::on(&db).await;
-        let (job, stop, worker) = asleep(&rehearsal, r#"{"ms":300}"#, PATIENCE).await;
-        stop.cancel();
-        assert_eq!(worker.await.unwrap().succeeded, 1);
-        assert_eq!(rehearsal.status(job).await, Status::Succeeded);
+        // A job that is leased but not begun when its worker stops is given back, which is another story.
+        for _ in 0..20 {
+            let (job, stop, worker) = asleep(&rehearsal, r#"{"ms":300}"#, PATIENCE).await;
+            stop.cancel();
+            let report = worker.await.unwrap();
+            if report.returned == 0 {
+                assert_eq!(report.succeeded, 1);
+                assert_eq!(rehearsal.status(job).await, Status::Succeeded);
+                return;
+            }
+        }
+        panic!("it never began");
     }
 }
 

@@ -1,5 +1,6 @@
 //! `bpc verify`: check the whole log, and say exactly what that rules out.
 
+mod archive;
 mod meaning;
 mod page;
 mod print;
@@ -28,6 +29,9 @@ pub use print::print;
 
 pub async fn run(call: &Call<'_>, args: VerifyArgs) -> Result<Exit, Failure> {
     let options = options(&args)?;
+    if let Some(directory) = &args.archive {
+        return archive::run(call, &args, &options, directory);
+    }
     let store = call.open().await?;
     let log = check(call, &store, &options).await?;
     let blobs = match args.blobs {

@@ -1,5 +1,6 @@
 //! A finding as people are told of it, whether it was found in a database or in an archive.
 
+use bpc_archive::ArchiveFinding;
 use bpc_eventstore::verify::Finding;
 
 /// What, where, and what stands there instead.
@@ -28,6 +29,29 @@ impl From<&Finding> for Told {
         parts.extend(optional.into_iter().flatten());
         Told {
             code: finding.code.to_owned(),
+            level: finding.level,
+            place: parts.join(" "),
+            message: finding.message.clone(),
+            values: values(finding.expected.as_ref(), finding.found.as_ref()),
+        }
+    }
+}
+
+impl From<&ArchiveFinding> for Told {
+    fn from(finding: &ArchiveFinding) -> Self {
+        let mut parts: Vec<String> = finding.file.iter().map(|file| format!("file {file}")).collect();
+        if !finding.stream_type.is_empty() {
+            parts.push(format!("{} {}", finding.stream_type, finding.stream));
+        }
+        let optional = [
+            finding.version.map(|version| format!("version {version}")),
+            finding.position.map(|position| format!("position {position}")),
+            finding.tile.as_ref().map(|tile| format!("tile {tile}")),
+            finding.checkpoint.map(|size| format!("checkpoint of size {size}")),
+        ];
+        parts.extend(optional.into_iter().flatten());
+        Told {
+            code: finding.code.to_string(),
             level: finding.level,
             place: parts.join(" "),
             message: finding.message.clone(),

@@ -33,6 +33,30 @@ on_both_databases! {
         }
     }
 
+    async fn an_archive_is_verified_without_its_database(db) {
+        let (bpc, _) = sealed(&db);
+        file(&bpc, "kept.txt", bpc.run(["checkpoint"]).expect_success().stdout);
+        bpc.run(["archive", "--to", "archive"]).expect_success();
+        let nowhere = "sqlite://there/is/no/such.db";
+        let verify = ["verify", "--archive", "archive", "--checkpoint", "kept.txt", "--blobs", "--database", nowhere];
+        let told = bpc.run([&verify[..], &["--json", "--report", "archive.html"]].concat()).expect_success().json();
+        assert_eq!((&told["level"], &told["held"]), (&"L2".into(), &"L2".into()), "{told}");
+        assert_eq!((&told["events"], &told["up_to_position"]), (&5.into(), &5.into()), "{told}");
+        assert!(bpc.run(verify).expect_success().stdout.contains("L2 held"));
+
+        // One bit of the first segment, and then no segment at all.
+        let segments = bpc.directory().join("archive/segments");
+        let segment = std::fs::read_dir(&segments).unwrap().next().unwrap().unwrap().path();
+        let mut bytes = std::fs::read(&segment).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&segment, bytes).unwrap();
+        let told = bpc.run([&verify[..], &["--json"]].concat()).expect_code(1).json();
+        assert!(told["findings_total"].as_u64() > Some(0) && told["held"] == json!(null), "{told}");
+        let output = bpc.run(["verify", "--archive", "nothing", "--json"]).expect_code(2);
+        assert!(!error(&output).0.is_empty());
+    }
+
     async fn a_stream_that_was_written_anew_holds_at_no_level(db) {
         let (bpc, job) = sealed(&db);
         let log = Log::open(&db).await;

@@ -8,7 +8,7 @@ use std::thread::{self, ScopedJoinHandle, available_parallelism};
 
 use bpc_core::merkle::event_leaf;
 use bpc_core::{Envelope, Hash, StreamId, chain_hash};
-use bpc_eventstore::verify::quick::{Checker, Keys, RawEvent, Tally};
+use bpc_eventstore::verify::quick::{Checker, Keys, RawEvent, Tally, shard_of};
 
 use crate::archive::Archive;
 use crate::segment::SegmentError;
@@ -53,7 +53,7 @@ pub(super) fn scan(
             inboxes.push(inbox);
         }
         let (gather, batches) = sync_channel::<Arc<Batch>>(IN_FLIGHT_MAX);
-        let reader = scope.spawn(move || read(archive, keys, &inboxes, &gather));
+        let reader = scope.spawn(move || read(archive, &inboxes, &gather));
         for batch in batches {
             let mut leaves = vec![None; batch.len()];
             for shard in &shards {
@@ -83,11 +83,10 @@ struct Shard<'s> {
 
 fn read(
     archive: &Archive,
-    keys: &Keys,
     inboxes: &[SyncSender<Arc<Batch>>],
     gather: &SyncSender<Arc<Batch>>,
 ) -> Vec<(usize, SegmentError)> {
-    let shard = |stream: StreamId| keys.shard(stream.0.as_bytes(), inboxes.len()) as u8;
+    let shard = |stream: StreamId| shard_of(stream.0.as_bytes(), inboxes.len()) as u8;
     let mut send = |batch| {
         let batch = Arc::new(batch);
         inboxes.iter().all(|inbox| inbox.send(Arc::clone(&batch)).is_ok()) && gather.send(batch).is_ok()

@@ -99,16 +99,28 @@ impl Sealer {
 
     /// Is this a log that the key can go on with? Changes nothing.
     pub async fn check(&mut self) -> Result<(), SealError> {
-        let mut tx = self.store.begin_read().await?;
-        let head = sealed_head(&mut tx.conn()).await?;
-        self.know(&mut tx.conn(), head).await.map(drop)
+        let mut doubt = Doubt::default();
+        loop {
+            let mut tx = self.store.begin_read().await?;
+            let head = sealed_head(&mut tx.conn()).await?;
+            match self.know(&mut tx.conn(), head).await {
+                Err(error) if doubt.is_worth_another_look(&error) => {}
+                done => return done.map(drop),
+            }
+        }
     }
 
     /// Seal what is committed and sign. Durable when it returns: what is sealed stays sealed, and what is
     /// signed is committed. Cut off anywhere it leaves the log as it was, or sealed and not yet
     /// signed for; the next pass goes on from there.
     pub async fn pass(&mut self) -> Result<Sealed, SealError> {
-        let sealed = self.seal().await?;
+        let mut doubt = Doubt::default();
+        let sealed = loop {
+            match self.seal().await {
+                Err(error) if doubt.is_worth_another_look(&error) => {}
+                done => break done?,
+            }
+        };
         let Some(head) = sealed.head else {
             return Ok(sealed);
         };
@@ -287,6 +299,24 @@ impl Sealer {
         tx.commit().await?;
         self.published = Some((head.size, Instant::now()));
         Ok(Some(checkpoint))
+    }
+}
+
+/// What was last signed is read behind the log, so others who seal and sign in between make the log look older
+/// than what was signed for. Then all that was signed by then is there at the next look.
+#[derive(Default)]
+struct Doubt {
+    signed: Option<u64>,
+}
+
+impl Doubt {
+    fn is_worth_another_look(&mut self, error: &SealError) -> bool {
+        let SealError::RolledBack { signed, size, .. } = error else {
+            return false;
+        };
+        let is_all_there = self.signed.is_none_or(|before| *size >= before);
+        self.signed = Some(*signed);
+        is_all_there
     }
 }
 
