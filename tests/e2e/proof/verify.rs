@@ -52,7 +52,8 @@ on_both_databases! {
         bytes[middle] ^= 1;
         std::fs::write(&segment, bytes).unwrap();
         let told = bpc.run([&verify[..], &["--json"]].concat()).expect_code(1).json();
-        assert!(told["findings_total"].as_u64() > Some(0) && told["held"] == json!(null), "{told}");
+        let is_sealed = ["L1", "L2"].iter().any(|level| told["held"] == *level);
+        assert!(told["findings_total"].as_u64() > Some(0) && !is_sealed, "{told}");
         let output = bpc.run(["verify", "--archive", "nothing", "--json"]).expect_code(2);
         assert!(!error(&output).0.is_empty());
     }
