@@ -411,7 +411,7 @@ fn event(
     let names = (actor, event_type, stream_type);
     let ids = (option::of(uuid()), option::of(uuid()), uuid(), uuid(), uuid());
     let payload = btree_map(text(), value(), 0..5).prop_map(|members| canonical(Value::from_iter(members)));
-    (names, ids, moment(), payload, any::<u16>(), any::<u32>()).prop_map(
+    (names, ids, moment(), payload, 1..=u16::MAX, any::<u32>()).prop_map(
         |(
             (actor, event_type, stream_type),
             (causation_id, correlation_id, event_id, stream_id, tenant_id),

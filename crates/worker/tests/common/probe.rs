@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bpc_worker::{
     Context, Effects, Enqueue, Handler, HandlerError, Job, JobId, JobPolicy, SqlValue, Stopping, StreamId,
@@ -11,6 +11,7 @@ use bpc_worker::{
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
+use super::SOON;
 use super::ledger::{LEDGER, MARK, entered, ledger_of};
 
 /// What a probe is to do.
@@ -118,9 +119,10 @@ impl Notes {
         self.gate.add_permits(jobs);
     }
 
-    /// Keep the thread busy until let through.
+    /// Keep the thread busy until let through, or until a test that failed meanwhile may end.
     fn compute(&self) {
-        while self.gate.try_acquire().map(|permit| permit.forget()).is_err() {
+        let begun = Instant::now();
+        while self.gate.try_acquire().map(|permit| permit.forget()).is_err() && begun.elapsed() < SOON {
             std::thread::sleep(Duration::from_millis(1));
         }
     }

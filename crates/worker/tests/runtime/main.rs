@@ -155,13 +155,14 @@ bpc_testkit::on_both_databases! {
         }
         let panics = scene.enqueue_job(job(Act::Panic).max_attempts(1)).await;
         let working = Working::start(&scene.engine, options("w"));
+        // A panic takes a while to be told, and until then its job is running too.
+        scene.until(panics, Status::DeadLetter).await;
+        assert_eq!(scene.error_code(panics).await, "PANIC");
         bpc_testkit::eventually(SOON, || async { scene.notes.running() == 4 }).await;
         let quick = scene.enqueue_job(second(Act::Nothing)).await;
         scene.until(quick, Status::Succeeded).await;
         assert_eq!(scene.notes.running(), 4, "while they still compute");
         scene.notes.let_go(4);
-        scene.until(panics, Status::DeadLetter).await;
-        assert_eq!(scene.error_code(panics).await, "PANIC");
         for id in busy {
             scene.until(id, Status::Succeeded).await;
         }
