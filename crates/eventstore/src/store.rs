@@ -80,7 +80,7 @@ impl Store {
     /// `SQLITE_BUSY`.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         let inner = match &self.database {
-            Database::Postgres(pool) => TxInner::Postgres(pool.begin_with(postgres::BEGIN).await?),
+            Database::Postgres(pool) => TxInner::Postgres(postgres::begin(pool, postgres::BEGIN).await?),
             Database::Sqlite(pools) => {
                 let start = Instant::now();
                 loop {
@@ -104,7 +104,8 @@ impl Store {
     pub async fn begin_read(&self) -> Result<Tx, StoreError> {
         let inner = match &self.database {
             Database::Postgres(pool) => {
-                TxInner::Postgres(pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?)
+                let begin = postgres::begin(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+                TxInner::Postgres(begin.await?)
             }
             Database::Sqlite(pools) => TxInner::Sqlite(pools.readers.begin().await?),
         };

@@ -1,5 +1,6 @@
 //! PostgreSQL's own tongue.
 
+mod begin;
 mod compose;
 pub(crate) mod seal;
 
@@ -14,6 +15,7 @@ use crate::append::StreamHead;
 use crate::error::StoreError;
 use crate::store::StoreOptions;
 
+pub(crate) use begin::begin;
 pub use compose::Composed;
 
 /// What every connection is told first. The statements here are written for their indexes and take

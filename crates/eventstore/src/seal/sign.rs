@@ -66,33 +66,44 @@ pub(super) fn sign(
 
 /// Store a checkpoint where everyone can read it. Of those made in the same minute only this one stays, and
 /// of an hour that is over only the last: enough to say when something was changed, and few enough
-/// to check all of them.
+/// to check all of them. What others signed too always stays: it cannot be had again.
 pub(super) async fn publish(
     conn: &mut Conn<'_>,
     size: u64,
     note: SignedNote,
     made_at: Timestamp,
 ) -> Result<StoredCheckpoint, StoreError> {
-    let stored = checkpoint_at(conn, size).await?;
-    let note = with_others(note, stored.as_ref()).to_string();
     let micros = made_at.as_micros();
     let (minute, hour) = (beginning(micros, MICROS_PER_MINUTE), beginning(micros, MICROS_PER_HOUR));
     if let Some(last) = last_before(conn, hour).await? {
-        let thin = "DELETE FROM checkpoints WHERE made_at >= $1 AND made_at < $2";
+        let thin =
+            "DELETE FROM checkpoints WHERE made_at >= $1 AND made_at < $2 AND note NOT LIKE '%— %— %— %'";
         let from = beginning(last, MICROS_PER_HOUR);
         portable!(conn, c => {
             sqlx::query(thin).bind(from).bind(last).execute(&mut **c).await.map(drop)
         })?;
     }
-    let thin = "DELETE FROM checkpoints WHERE size < $1 AND made_at >= $2";
-    let insert = "INSERT INTO checkpoints (size, note, made_at) VALUES ($1, $2, $3) \
-        ON CONFLICT (size) DO UPDATE SET note = excluded.note, made_at = excluded.made_at";
+    // The log itself signs twice, once with the time.
+    let thin = "DELETE FROM checkpoints WHERE size < $1 AND made_at >= $2 AND note NOT LIKE '%— %— %— %'";
     portable!(conn, c => {
-        sqlx::query(thin).bind(size as i64).bind(minute).execute(&mut **c).await?;
-        sqlx::query(insert).bind(size as i64).bind(&note).bind(micros).execute(&mut **c).await?;
-        Ok::<_, sqlx::Error>(())
+        sqlx::query(thin).bind(size as i64).bind(minute).execute(&mut **c).await.map(drop)
     })?;
-    Ok(StoredCheckpoint { size, note, made_at })
+    // Compared with what was read: a witness that answers just now is not undone.
+    let insert = "INSERT INTO checkpoints (size, note, made_at) VALUES ($1, $2, $3) \
+        ON CONFLICT (size) DO UPDATE SET note = excluded.note, made_at = excluded.made_at \
+        WHERE checkpoints.note = $4";
+    loop {
+        let stored = checkpoint_at(conn, size).await?;
+        let note = with_others(&note, stored.as_ref()).to_string();
+        let before = stored.map_or(String::new(), |stored| stored.note);
+        let changed = portable!(conn, c => {
+            let statement = sqlx::query(insert).bind(size as i64).bind(&note).bind(micros).bind(&before);
+            statement.execute(&mut **c).await.map(|done| done.rows_affected())
+        })?;
+        if changed == 1 {
+            return Ok(StoredCheckpoint { size, note, made_at });
+        }
+    }
 }
 
 fn beginning(micros: i64, of: i64) -> i64 {
@@ -106,7 +117,8 @@ async fn last_before(conn: &mut Conn<'_>, time: i64) -> Result<Option<i64>, Stor
 }
 
 /// Witnesses signed the same text; their word stays when the log's own is renewed.
-fn with_others(mut note: SignedNote, stored: Option<&StoredCheckpoint>) -> SignedNote {
+fn with_others(note: &SignedNote, stored: Option<&StoredCheckpoint>) -> SignedNote {
+    let mut note = note.clone();
     let stored = stored.and_then(|stored| SignedNote::parse(stored.note.as_bytes()).ok());
     let Some(stored) = stored.filter(|stored| stored.text == note.text) else {
         return note;

@@ -92,32 +92,59 @@ pub(super) async fn take(
         }
         Conn::Postgres(conn) => {
             let generations = postgres::seal::generations(conn).await?;
-            // Before the events are: who has ended by now can be seen by the statement that takes them.
-            let writers = match generations.is_empty() {
-                true => Vec::new(),
-                false => postgres::seal::writers(conn).await?,
-            };
-            let looked_at = looks(generations, &writers);
-            let ranges: Vec<IdRange> = looked_at.iter().flat_map(|look| &look.0.ranges).copied().collect();
-            let pending = postgres::seal::pending_events(conn, highest_id, &ranges, limit).await?;
-            Ok(settle(pending, highest_id, limit, waited_to, looked_at))
+            let mut writers = Vec::new();
+            if !generations.is_empty() {
+                // Before the events are: who has ended by now can be seen by the statement that takes them.
+                writers = postgres::seal::writers(conn).await?;
+            }
+            loop {
+                let looks = Looks::at(&generations, &writers);
+                let ranges: Vec<IdRange> =
+                    looks.due.iter().flat_map(|look| &look.0.ranges).copied().collect();
+                let pending = postgres::seal::pending_events(conn, highest_id, &ranges, limit).await?;
+                if looks.others.is_empty() {
+                    return Ok(settle(pending, highest_id, limit, waited_to, looks));
+                }
+                // Whoever ended in between may have written what an event taken now goes on from: a stream
+                // is sealed in the order of its versions, so then everything is looked at again.
+                let now = postgres::seal::writers(conn).await?;
+                if looks.others.iter().all(|generation| generation.look(&now).is_none()) {
+                    return Ok(settle(pending, highest_id, limit, waited_to, looks));
+                }
+                writers = now;
+            }
         }
     }
 }
 
-/// Gaps that are worth a look, each with those who may still fill it afterwards.
-fn looks(generations: Vec<Generation>, writers: &[String]) -> Vec<(Generation, Vec<String>)> {
-    let mut ranges = 0;
-    let due = generations.into_iter().filter_map(|generation| {
-        let alive = generation.look(writers)?;
-        Some((generation, alive))
-    });
-    due.take_while(|(generation, _)| {
-        let is_first = ranges == 0;
-        ranges += generation.ranges.len();
-        is_first || ranges <= RANGES_MAX
-    })
-    .collect()
+/// What becomes of gaps in one pass.
+struct Looks<'g> {
+    /// Worth a look, each with those who may still fill it afterwards.
+    due: Vec<(&'g Generation, Vec<String>)>,
+    /// Nobody who could fill them has ended.
+    others: Vec<&'g Generation>,
+    /// More are worth a look than one pass has time for. Those that wait are later ones.
+    is_cut: bool,
+}
+
+impl<'g> Looks<'g> {
+    fn at(generations: &'g [Generation], writers: &[String]) -> Self {
+        let mut looks = Looks { due: Vec::new(), others: Vec::new(), is_cut: false };
+        let mut ranges = 0;
+        for generation in generations {
+            match generation.look(writers) {
+                Some(alive) => {
+                    ranges += generation.ranges.len();
+                    looks.is_cut |= ranges > RANGES_MAX && !looks.due.is_empty();
+                    if !looks.is_cut {
+                        looks.due.push((generation, alive));
+                    }
+                }
+                None => looks.others.push(generation),
+            }
+        }
+        looks
+    }
 }
 
 /// Which gaps are left once `pending` is sealed.
@@ -126,28 +153,30 @@ fn settle(
     highest_id: i64,
     limit: usize,
     waited_to: Option<i64>,
-    looked_at: Vec<(Generation, Vec<String>)>,
+    looks: Looks<'_>,
 ) -> Taken {
     let late = pending.partition_point(|event| event.id <= highest_id);
     let late_ids: Vec<i64> = pending[..late].iter().map(|event| event.id).collect();
-    let has_more = late == limit || pending.len() - late == limit;
+    // A look that met a limit has not seen everything, and something may go on from what it missed.
+    let is_cut = late == limit || looks.is_cut;
+    let has_more = is_cut || pending.len() - late == limit;
     let visible_to = pending.last().map_or(highest_id, |event| event.id.max(highest_id));
     let ids = |pending: &[Pending]| missing(highest_id, pending[late..].iter().map(|event| event.id));
     if let Some(gap) = ids(&pending).iter().find(|gap| waited_to.is_some_and(|to| gap.first > to)) {
         pending.truncate(pending.partition_point(|event| event.id < gap.first));
     }
+    if is_cut {
+        pending.truncate(late);
+    }
     let new = ids(&pending);
-    // A look that met its limit has not seen everything.
-    let is_cut = late == limit;
     let mut gaps = Gaps { new, ..Gaps::default() };
-    for (generation, holders) in looked_at {
-        let mut ids = late_ids.clone();
-        ids.retain(|id| generation.ranges.iter().any(|range| (range.first..=range.last).contains(id)));
-        let ranges = without(&generation.ranges, &ids);
-        if ranges.is_empty() || (holders.is_empty() && !is_cut) {
+    for (generation, holders) in looks.due {
+        let ranges = without(&generation.ranges, &late_ids);
+        let is_unseen = late == limit;
+        if ranges.is_empty() || (holders.is_empty() && !is_unseen) {
             gaps.dropped.push(generation.number);
         } else {
-            gaps.kept.push(Generation { is_fresh: is_cut, holders, ranges, ..generation });
+            gaps.kept.push(Generation { number: generation.number, is_fresh: is_unseen, holders, ranges });
         }
     }
     let has_log_events = has_log_events(&pending);
@@ -224,11 +253,30 @@ mod tests {
             // Late ones are not held back by what is missing behind them.
             (vec![3, 5, 12], Some(10), vec![3, 5], vec![]),
         ] {
-            let taken = settle(pending(&visible), 10, 100, waited_to, Vec::new());
+            let looks = Looks::at(&[], &[]);
+            let taken = settle(pending(&visible), 10, 100, waited_to, looks);
             let ids: Vec<i64> = taken.pending.iter().map(|event| event.id).collect();
             let new: Vec<_> = taken.gaps.new.iter().map(|gap| (gap.first, gap.last)).collect();
             assert_eq!((ids, new), (sealed, gaps), "{visible:?} {waited_to:?}");
             assert_eq!(taken.visible_to, *visible.last().unwrap());
         }
+    }
+
+    #[test]
+    fn nothing_new_is_sealed_before_all_late_events_are() {
+        let range = IdRange { first: 3, last: 5 };
+        let gap = |number| Generation { number, is_fresh: true, holders: Vec::new(), ranges: vec![range] };
+        let generations = [gap(1)];
+        let taken = settle(pending(&[3, 4, 12]), 10, 2, None, Looks::at(&generations, &[]));
+        assert_eq!(taken.pending.iter().map(|event| event.id).collect::<Vec<_>>(), [3, 4]);
+        assert!(taken.has_more && taken.gaps.dropped.is_empty());
+        assert!(taken.gaps.kept[0].is_fresh, "5 may be there as well");
+        let many = Generation { ranges: vec![range; RANGES_MAX], ..gap(2) };
+        let generations = [gap(1), many];
+        let looks = Looks::at(&generations, &[]);
+        assert!(looks.is_cut && looks.due.len() == 1);
+        let taken = settle(pending(&[4, 12]), 10, 100, None, looks);
+        assert_eq!(taken.pending.iter().map(|event| event.id).collect::<Vec<_>>(), [4]);
+        assert!(taken.has_more);
     }
 }

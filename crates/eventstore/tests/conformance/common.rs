@@ -1,6 +1,9 @@
 //! A log to test with.
 
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bpc_core::canonical::canonicalize;
@@ -95,4 +98,20 @@ pub async fn number(store: &Store, sql: &str) -> i64 {
 /// How many events there are.
 pub async fn event_count(store: &Store) -> i64 {
     number(store, "SELECT count(*) FROM events").await
+}
+
+/// Polls a future so often and then drops it: what a process that is killed there does, as far as the
+/// database can tell. `None` if it was dropped.
+pub async fn cut_off<T>(polls: usize, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    let mut left = polls;
+    std::future::poll_fn(move |cx| match future.as_mut().poll(cx) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending if left == 0 => Poll::Ready(None),
+        Poll::Pending => {
+            left -= 1;
+            Poll::Pending
+        }
+    })
+    .await
 }

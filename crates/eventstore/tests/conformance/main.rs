@@ -4,6 +4,7 @@ mod append;
 mod append_only;
 mod blobs;
 mod busy;
+mod cancelled;
 mod common;
 mod faults;
 mod log_keys;

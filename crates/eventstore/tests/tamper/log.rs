@@ -83,7 +83,7 @@ impl Log {
     /// Put it back, whatever became of it.
     pub async fn store(&self, store: &Store) {
         let mut tx = store.begin().await.unwrap();
-        let tables = ["events", "log_order", "tiles", "log_state", "checkpoints", "late_events"];
+        let tables = ["events", "log_state", "late_events"];
         for table in tables {
             let sql = AssertSqlSafe(format!("DELETE FROM {table}"));
             portable!(tx.conn(), c => c.execute(sqlx::raw_sql(sql)).await.map(drop)).unwrap();
@@ -102,24 +102,9 @@ impl Log {
                 .execute(&mut **c).await.map(drop))
             .unwrap();
         }
-        for (index, first_id, ids) in self.order_rows() {
-            let sql = "INSERT INTO log_order (tile_index, first_id, event_ids) VALUES ($1, $2, $3)";
-            portable!(&mut conn, c => sqlx::query(sql)
-                .bind(index as i64).bind(first_id).bind(&ids).execute(&mut **c).await.map(drop))
-            .unwrap();
-        }
-        for (level, index, hashes) in &self.tiles {
-            let sql = "INSERT INTO tiles (level, tile_index, hashes) VALUES ($1, $2, $3)";
-            portable!(&mut conn, c => sqlx::query(sql)
-                .bind(*level as i16).bind(index).bind(hashes).execute(&mut **c).await.map(drop))
-            .unwrap();
-        }
-        for (size, note, made_at) in &self.checkpoints {
-            let sql = "INSERT INTO checkpoints (size, note, made_at) VALUES ($1, $2, $3)";
-            portable!(&mut conn, c => sqlx::query(sql)
-                .bind(size).bind(note).bind(made_at).execute(&mut **c).await.map(drop))
-            .unwrap();
-        }
+        self.store_order(&mut conn).await;
+        self.store_tiles(&mut conn).await;
+        self.store_checkpoints(&mut conn).await;
         for (id, position) in &self.late {
             let sql = "INSERT INTO late_events (event_id, position) VALUES ($1, $2)";
             portable!(&mut conn, c => sqlx::query(sql).bind(id).bind(position).execute(&mut **c).await.map(drop)).unwrap();
@@ -129,6 +114,70 @@ impl Log {
             .bind(self.size).bind(&self.root).execute(&mut **c).await.map(drop))
         .unwrap();
         tx.commit().await.unwrap();
+    }
+
+    /// Put it back where it differs from what is stored, which must have the same events by id.
+    pub async fn store_changes(&self, stored: &Log, store: &Store) {
+        let mut tx = store.begin().await.unwrap();
+        let mut conn = tx.conn();
+        for (it, _) in self.events.iter().zip(&stored.events).filter(|(it, stored)| it != stored) {
+            let sql = "UPDATE events SET tenant_id = $2, stream_type = $3, stream_id = $4, version = $5, event_type = $6, \
+                 occurred_at = $7, event_hash = $8, event_bytes = $9 WHERE id = $1";
+            portable!(&mut conn, c => sqlx::query(sql)
+                .bind(it.id).bind(it.tenant_id).bind(&it.stream_type).bind(it.stream_id).bind(it.version)
+                .bind(&it.event_type).bind(it.occurred_at).bind(&it.event_hash).bind(&it.event_bytes)
+                .execute(&mut **c).await.map(drop))
+            .unwrap();
+        }
+        if self.order_rows() != stored.order_rows() {
+            self.store_order(&mut conn).await;
+        }
+        if self.tiles != stored.tiles {
+            self.store_tiles(&mut conn).await;
+        }
+        if self.checkpoints != stored.checkpoints {
+            self.store_checkpoints(&mut conn).await;
+        }
+        if (self.size, &self.root) != (stored.size, &stored.root) {
+            let sql = "UPDATE log_state SET size = $1, root = $2";
+            portable!(&mut conn, c => sqlx::query(sql)
+                .bind(self.size).bind(&self.root).execute(&mut **c).await.map(drop))
+            .unwrap();
+        }
+        tx.commit().await.unwrap();
+    }
+
+    async fn store_order(&self, conn: &mut Conn<'_>) {
+        portable!(&mut *conn, c => sqlx::query("DELETE FROM log_order").execute(&mut **c).await.map(drop))
+            .unwrap();
+        for (index, first_id, ids) in self.order_rows() {
+            let sql = "INSERT INTO log_order (tile_index, first_id, event_ids) VALUES ($1, $2, $3)";
+            portable!(&mut *conn, c => sqlx::query(sql)
+                .bind(index as i64).bind(first_id).bind(&ids).execute(&mut **c).await.map(drop))
+            .unwrap();
+        }
+    }
+
+    async fn store_tiles(&self, conn: &mut Conn<'_>) {
+        portable!(&mut *conn, c => sqlx::query("DELETE FROM tiles").execute(&mut **c).await.map(drop))
+            .unwrap();
+        for (level, index, hashes) in &self.tiles {
+            let sql = "INSERT INTO tiles (level, tile_index, hashes) VALUES ($1, $2, $3)";
+            portable!(&mut *conn, c => sqlx::query(sql)
+                .bind(*level as i16).bind(index).bind(hashes).execute(&mut **c).await.map(drop))
+            .unwrap();
+        }
+    }
+
+    async fn store_checkpoints(&self, conn: &mut Conn<'_>) {
+        portable!(&mut *conn, c => sqlx::query("DELETE FROM checkpoints").execute(&mut **c).await.map(drop))
+            .unwrap();
+        for (size, note, made_at) in &self.checkpoints {
+            let sql = "INSERT INTO checkpoints (size, note, made_at) VALUES ($1, $2, $3)";
+            portable!(&mut *conn, c => sqlx::query(sql)
+                .bind(size).bind(note).bind(made_at).execute(&mut **c).await.map(drop))
+            .unwrap();
+        }
     }
 
     fn order_rows(&self) -> Vec<(u64, i64, Vec<u8>)> {

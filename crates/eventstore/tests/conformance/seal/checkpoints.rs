@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use bpc_core::note::{SignatureKind, VerifierKey, open_checkpoint};
-use bpc_eventstore::Store;
+use bpc_core::note::{Cosigner, SignatureKind, SignedNote, VerifierKey, open_checkpoint};
 use bpc_eventstore::seal::{
-    KeyFile, KeyState, LogSecret, SealOptions, Sealer, StoredCheckpoint, newest_checkpoint, sealed_head,
+    KeyFile, KeyState, LogSecret, SealOptions, Sealer, StoredCheckpoint, checkpoint_at, keep_cosignatures,
+    newest_checkpoint, sealed_head,
 };
-use bpc_testkit::on_both_databases;
+use bpc_eventstore::{Store, portable};
+use bpc_testkit::{eventually, on_both_databases};
 
 use crate::common::{NOW, empty_log, number, run_sql};
 
@@ -22,6 +23,14 @@ fn keys() -> [VerifierKey; 2] {
     let public = hex::decode(secret().public_hex()).unwrap().try_into().unwrap();
     [SignatureKind::Ed25519, SignatureKind::Cosignature]
         .map(|kind| VerifierKey::new(ORIGIN, kind, &public).unwrap())
+}
+
+/// Until somebody does; on SQLite nobody sees it, and whoever comes second has to wait anyway.
+async fn waits_for_a_lock(store: &Store) {
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    if store.kind() == "postgres" {
+        eventually(Duration::from_secs(60), || async { number(store, sql).await > 0 }).await;
+    }
 }
 
 on_both_databases! {
@@ -68,6 +77,51 @@ on_both_databases! {
         }
         assert_eq!(number(&store, "SELECT count(*) FROM checkpoints").await, 3);
         assert_eq!(number(&store, "SELECT min(size) FROM checkpoints").await, 4);
+    }
+
+    async fn a_checkpoint_that_others_signed_stays(db) {
+        let store = keyed_log(&db).await;
+        let mut sealer = sealer(&store);
+        let signed = sealer.pass().await.unwrap().checkpoint.unwrap();
+        let witness = Cosigner::new("witness.example/w", &[42; 32]).unwrap();
+        let text = SignedNote::parse(signed.note.as_bytes()).unwrap().text;
+        keep_cosignatures(&store, &signed, &[witness.cosign(&text, 1_794_858_600)]).await.unwrap();
+        for (round, seconds) in [(0, 1), (1, 3600), (2, 3600)] {
+            store.clock.advance(Duration::from_secs(seconds));
+            note(&store, "a", round, 1).await;
+            sealer.pass().await.unwrap();
+        }
+        let mut tx = store.begin_read().await.unwrap();
+        let stored = checkpoint_at(&mut tx.conn(), 1).await.unwrap().expect("it is kept");
+        assert!(stored.note.contains("witness.example/w"));
+    }
+
+    /// The log signs anew at the very moment a witness answers.
+    async fn a_witness_that_answers_meanwhile_is_not_overwritten(db) {
+        let store = keyed_log(&db).await;
+        let mut sealer = sealer(&store);
+        let signed = sealer.pass().await.unwrap().checkpoint.unwrap();
+        let text = SignedNote::parse(signed.note.as_bytes()).unwrap().text;
+        let line = Cosigner::new("witness.example/w", &[42; 32]).unwrap().cosign(&text, 1_794_858_600).to_string();
+        store.clock.advance(Duration::from_secs(120));
+
+        // The answer is written and not committed when the sealer comes.
+        let mut answer = store.begin().await.unwrap();
+        let note = format!("{}{line}\n", signed.note);
+        let sql = "UPDATE checkpoints SET note = $1 WHERE size = $2";
+        portable!(answer.conn(), c => {
+            sqlx::query(sql).bind(&note).bind(signed.size as i64).execute(&mut *c).await.map(drop)
+        })
+        .unwrap();
+        let heartbeat = tokio::spawn(async move { sealer.pass().await });
+        waits_for_a_lock(&store).await;
+        answer.commit().await.unwrap();
+        let renewed = heartbeat.await.unwrap().unwrap().checkpoint.expect("it is time to sign again");
+        assert_ne!(renewed.note, note, "signed anew");
+        let mut tx = store.begin_read().await.unwrap();
+        let stored = checkpoint_at(&mut tx.conn(), signed.size).await.unwrap().unwrap();
+        assert_eq!(stored.note, renewed.note);
+        assert!(stored.note.contains(&line), "{}", stored.note);
     }
 
     async fn a_clock_that_went_back_is_refused_and_nothing_is_lost(db) {
