@@ -16,9 +16,9 @@ type Texts = HashMap<(usize, usize), Arc<str>>;
 
 type Statement<'q> = Query<'q, Sqlite, SqliteArguments>;
 
-/// Rows per statement, largest first. 128 rows of 20 columns stay far below SQLite's 32,766
+/// Rows per statement, largest first. 512 rows of 20 columns stay far below SQLite's 32,766
 /// parameters.
-const LADDER: [usize; 4] = [128, 32, 8, 1];
+const LADDER: [usize; 5] = [512, 128, 32, 8, 1];
 
 /// Run a writing statement with one `VALUES (?, ..)` row for all of `items`.
 pub async fn execute_rows<T>(
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn chunks_cover_everything_in_order() {
-        for len in [0, 1, 7, 8, 39, 128, 300] {
+        for len in [0, 1, 7, 8, 39, 128, 300, 1000] {
             let items: Vec<usize> = (0..len).collect();
             assert_eq!(chunks(&items).flatten().copied().collect::<Vec<_>>(), items);
         }
