@@ -54,11 +54,16 @@ impl Archive {
     pub fn segment(&self, entry: &SegmentEntry) -> Result<Segment, SegmentError> {
         let segment = Segment::open(&self.path(&entry.file))?;
         let header = segment.header();
-        if (header.first, header.events) == (entry.first, entry.events) {
-            return Ok(segment);
+        if (header.first, header.events) != (entry.first, entry.events) {
+            let found =
+                format!("it says it holds {} events from position {} on", header.events, header.first);
+            return Err(SegmentError::Malformed(found));
         }
-        let found = format!("it says it holds {} events from position {} on", header.events, header.first);
-        Err(SegmentError::Malformed(found))
+        if segment.len() != entry.bytes {
+            let found = format!("it has {} bytes, the manifest says {}", segment.len(), entry.bytes);
+            return Err(SegmentError::Malformed(found));
+        }
+        Ok(segment)
     }
 
     /// The signed note over so many events, unchecked.

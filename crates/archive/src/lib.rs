@@ -1,5 +1,5 @@
 //! The log as files: segments, tiles, checkpoints, blobs and the manifest that names them; caches for
-//! replay; Parquet. Imports `core`, `eventstore` and `projections`.
+//! replay; Parquet; verify of all that. Imports `core`, `eventstore` and `projections`.
 
 mod archive;
 mod blob_list;
@@ -11,8 +11,10 @@ mod from_store;
 mod layout;
 mod manifest;
 mod parquet;
+mod place;
 mod replay;
 pub mod segment;
+mod stream;
 mod verify;
 mod write;
 
@@ -24,5 +26,6 @@ pub use from_store::{ArchiveProgress, ArchiveReport, archive};
 pub use manifest::{BlobList, FORMAT, Manifest, SegmentEntry};
 pub use parquet::{ExportError, ExportReport, export_parquet, export_parquet_of_archive};
 pub use replay::ArchiveSource;
+pub use stream::ArchivedEvent;
 pub use verify::{ArchiveFinding, ArchiveVerifyReport, verify_archive};
 pub use write::{ArchiveWriter, Commit, SealedBytes};

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 
 use bpc_archive::segment::EVENTS_PER_SEGMENT;
-use bpc_archive::{Archive, ArchiveError, ArchiveWriter, Commit};
+use bpc_archive::{Archive, ArchiveError, ArchiveWriter, ArchivedEvent, Commit};
 use bpc_core::tile::TileId;
-use bpc_core::{Hash, merkle};
+use bpc_core::{Hash, StreamId, merkle};
 use common::{Event, Source, SyntheticLog, leaf, note, sealed, signed};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -84,6 +84,24 @@ fn a_run_that_is_broken_off_anywhere_is_completed_by_the_next() {
             }
         }
     }
+}
+
+#[test]
+fn a_stream_is_had_back_with_positions_and_hashes() {
+    let events = events(66_000);
+    let scratch = TempDir::new().unwrap();
+    Source::new(&events).whole(scratch.path());
+    let archive = Archive::open(scratch.path()).unwrap();
+    let last = events.last().unwrap().stream_id;
+    for stream in [events[0].stream_id, events[40_000].stream_id, last] {
+        let expected = events.iter().filter(|event| event.stream_id == stream).map(|event| ArchivedEvent {
+            position: event.position,
+            event_hash: event.event_hash,
+            event_bytes: event.event_bytes.clone(),
+        });
+        assert_eq!(archive.stream(stream).unwrap(), expected.collect::<Vec<_>>());
+    }
+    assert_eq!(archive.stream(StreamId::derived("no", "such stream")).unwrap(), []);
 }
 
 #[test]

@@ -172,7 +172,7 @@ async fn archived(store: &Store, directory: &Path) -> Result<ArchiveReport, Arch
 }
 
 fn verified(directory: &Path) -> ArchiveVerifyReport {
-    verify_archive(&Archive::open(directory).unwrap(), &VerifyOptions::default(), true, |_| {})
+    verify_archive(&Archive::open(directory).unwrap(), &VerifyOptions::default(), true, |_| {}).unwrap()
 }
 
 async fn store_blobs(store: &Store, blobs: &[Blob]) {

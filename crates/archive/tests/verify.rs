@@ -92,7 +92,7 @@ impl Bench {
 }
 
 fn verify(directory: &Path, options: &VerifyOptions) -> ArchiveVerifyReport {
-    verify_archive(&Archive::open(directory).unwrap(), options, true, |_| {})
+    verify_archive(&Archive::open(directory).unwrap(), options, true, |_| {}).unwrap()
 }
 
 /// The event with another actor, hashed anew behind the event before it.
@@ -428,7 +428,7 @@ proptest! {
         bytes[at] ^= 1 << bit;
         fs::write(path, &bytes).unwrap();
         if let Ok(archive) = Archive::open(bench.path()) {
-            let report = verify_archive(&archive, &VerifyOptions::default(), true, |_| {});
+            let report = verify_archive(&archive, &VerifyOptions::default(), true, |_| {}).unwrap();
             prop_assert!(!report.is_sound(), "byte {} of {}", at, path.display());
         }
     }

@@ -26,6 +26,7 @@ pub fn run(
     let bar = progress::bar(call.output, "verify", archive.manifest().size);
     let report = verify_archive(&archive, options, args.blobs, |events| bar.set_position(events));
     bar.finish_and_clear();
+    let report = report?;
     let findings: Vec<Told> = report.findings.iter().map(Told::from).collect();
     let shown = Verified { log: as_of_a_database(&report), blobs: None, projections: None };
     if let Some(path) = &args.report {

@@ -6,8 +6,9 @@ mod file;
 mod key;
 mod record;
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bpc_core::Envelope;
 use tempfile::TempDir;
@@ -46,20 +47,23 @@ impl Caches {
     }
 
     /// Caches that last as long as this value, each of them given by [`Caches::keep`].
-    pub(crate) fn in_scratch(archive: Archive) -> Self {
+    pub(crate) fn in_scratch(archive: Archive) -> io::Result<Self> {
         let caches = Caches::new(archive, CacheKey::random());
-        caches.elsewhere.get_or_init(|| TempDir::with_prefix("bpc-caches-").ok());
-        caches
+        let scratch = TempDir::with_prefix("bpc-caches-")?;
+        caches.elsewhere.get_or_init(|| Some(scratch));
+        Ok(caches)
     }
 
     /// Keep what was made of a segment, whether or not it is the one that the manifest names.
-    pub(crate) fn keep(&self, segment: usize, parts: &[Part]) -> Result<(), SegmentError> {
+    pub(crate) fn keep(&self, segment: usize, parts: &[Part]) -> io::Result<()> {
         let entry = &self.archive.manifest().segments[segment];
-        let elsewhere = self.elsewhere.get().and_then(Option::as_ref).ok_or_else(forgotten)?;
-        let path = elsewhere.path().join(name(entry));
+        let elsewhere = self.elsewhere.get().and_then(Option::as_ref);
+        let path =
+            elsewhere.ok_or_else(|| io::Error::other("only for caches in scratch"))?.path().join(name(entry));
         file::write(&path, &file::encode(&entry.sha256, parts, &self.key))?;
-        let cache = Arc::new(opened(&path, entry, &self.key)?);
-        *self.open[segment].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(cache);
+        let cache = CacheFile::open(&path, &entry.sha256, &self.key);
+        let cache = Arc::new(cache.ok_or_else(|| io::Error::other("a cache cannot be read back"))?);
+        *self.open[segment].lock().unwrap_or_else(PoisonError::into_inner) = Some(cache);
         Ok(())
     }
 
@@ -87,7 +91,7 @@ impl Caches {
     /// The cache of a segment, any but `bad`.
     fn at_hand(&self, segment: usize, bad: Option<&Arc<CacheFile>>) -> Result<Arc<CacheFile>, SegmentError> {
         let entry = &self.archive.manifest().segments[segment];
-        let mut open = self.open[segment].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut open = self.open[segment].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cache) = open.as_ref().filter(|cache| bad.is_none_or(|bad| !Arc::ptr_eq(bad, cache))) {
             return Ok(cache.clone());
         }
@@ -129,7 +133,7 @@ fn opened(path: &Path, entry: &SegmentEntry, key: &CacheKey) -> Result<CacheFile
 }
 
 fn forgotten() -> SegmentError {
-    SegmentError::Io(std::io::Error::other("its cache cannot be read back"))
+    SegmentError::Io(io::Error::other("its cache cannot be read back"))
 }
 
 /// The name of a segment's cache.

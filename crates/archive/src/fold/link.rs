@@ -15,7 +15,9 @@ use super::{FoldOptions, Objection, ObjectionKind, PartFold};
 /// Takes the parts of one segment after the other.
 pub(super) struct PartLinker {
     options: FoldOptions,
-    streams: HashMap<StreamId, Linked>,
+    /// Where in `streams` each of them is: a small table grows faster than one of whole states.
+    places: HashMap<StreamId, usize>,
+    streams: Vec<Linked>,
     folded: PartFold,
 }
 
@@ -33,7 +35,7 @@ struct Linked {
 
 impl PartLinker {
     pub(super) fn new(options: FoldOptions) -> Self {
-        PartLinker { options, streams: HashMap::new(), folded: PartFold::default() }
+        PartLinker { options, places: HashMap::new(), streams: Vec::new(), folded: PartFold::default() }
     }
 
     /// The part of the next segment, whose first event stands at `first`.
@@ -62,7 +64,7 @@ impl PartLinker {
 
     /// Everything was taken.
     pub(super) fn finish(mut self) -> PartFold {
-        for linked in self.streams.into_values().filter(|linked| linked.head != Head::NONE) {
+        for linked in self.streams.into_iter().filter(|linked| linked.head != Head::NONE) {
             if linked.is_job {
                 self.folded.job_streams += 1;
                 self.folded.jobs.extend(linked.job);
@@ -77,7 +79,11 @@ impl PartLinker {
         let stream_id = StreamId(Uuid::from_bytes(run.stream_id));
         let owner = Owner::of(part, run);
         let options = self.options;
-        let linked = self.streams.entry(stream_id).or_insert_with(|| owner.begin());
+        let place = *self.places.entry(stream_id).or_insert_with(|| {
+            self.streams.push(owner.begin());
+            self.streams.len() - 1
+        });
+        let linked = &mut self.streams[place];
         let mut is_first = true;
         for (entry, version) in run.events.iter().zip(run.first_version.to_native()..) {
             let position = first + u64::from(entry.index.to_native());

@@ -74,6 +74,11 @@ impl Segment {
         &self.header
     }
 
+    /// Bytes of the file.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
     /// The hash before an event whose predecessor is in an earlier segment.
     pub fn previous(&self, index: u16) -> Option<&Hash> {
         self.previous.binary_search_by_key(&index, |(index, _)| *index).ok().map(|at| &self.previous[at].1)

@@ -6,9 +6,8 @@ use bpc_core::{Hash, StreamId, Version};
 
 use crate::archive::Archive;
 use crate::manifest::SegmentEntry;
+use crate::place::place;
 use crate::segment::{EVENTS_PER_FRAME, EVENTS_PER_SEGMENT, SegmentError};
-
-use super::place::place;
 
 /// Frames in a batch, and bytes after which none is added.
 const FRAMES_MAX: usize = 16;

@@ -10,18 +10,22 @@ use bpc_projections::replay::Until;
 
 use crate::archive::Archive;
 use crate::cache::{Builder, Caches, Part};
+use crate::error::ArchiveError;
 use crate::fold::{FoldOptions, Objection, ObjectionKind, fold, on_all_cores};
 use crate::manifest::SegmentEntry;
+use crate::place::place;
 use crate::segment::{Frame, SegmentError};
 
 use super::finding::{ArchiveFinding, Findings, L1};
-use super::place::place;
 use super::tiles::TileCheck;
 
 /// What the exact look counted.
+#[derive(Default)]
 pub(super) struct Counted {
     pub(super) streams: u64,
     pub(super) jobs: u64,
+    /// The leaves that were sealed, where the tile of level 0 has others.
+    pub(super) right: BTreeMap<u64, Vec<Hash>>,
 }
 
 /// An event whose leaf is not the one in its tile.
@@ -33,11 +37,19 @@ struct Stray {
     expected: Hash,
 }
 
+/// Strays of one segment, and objections of all, that are kept; the others are only counted.
+const STRAYS_MAX: usize = 1000;
+const OBJECTIONS_MAX: usize = 100_000;
+/// Tiles whose right leaves are kept, 8 KiB each.
+const RIGHT_MAX: usize = 2000;
+
 #[derive(Default)]
 struct Seen {
     strays: BTreeMap<u64, Stray>,
+    strays_hidden: u64,
     /// Tiles of level 0 that are wrong themselves, while the events are right.
     tiles: BTreeSet<u64>,
+    right: BTreeMap<u64, Vec<Hash>>,
     broken: Vec<(usize, SegmentError)>,
 }
 
@@ -47,20 +59,33 @@ pub(super) fn look(
     tiles: &TileCheck<'_>,
     only: Option<&HashSet<StreamId>>,
     findings: &mut Findings,
-) -> Counted {
+) -> Result<Counted, ArchiveError> {
     let segments = &archive.manifest().segments;
     let seen = Mutex::new(Seen::default());
-    let caches = Caches::in_scratch(archive.clone());
-    let _ = on_all_cores::<()>(segments.len(), |number| {
-        let broken = look_at(archive, &segments[number], only, &seen, |parts| caches.keep(number, &parts));
-        let broken = broken.into_iter().map(|error| (number, error));
-        seen.lock().expect("nobody panics with it").broken.extend(broken);
+    let directory = std::env::temp_dir();
+    let scratch = || ArchiveError::io("write to", &directory);
+    let caches = Caches::in_scratch(archive.clone()).map_err(scratch())?;
+    on_all_cores(segments.len(), |number| {
+        let looked = look_at(archive, &segments[number], only);
+        caches.keep(number, &looked.parts)?;
+        let mut seen = seen.lock().expect("nobody panics with it");
+        seen.broken.extend(looked.broken.into_iter().map(|error| (number, error)));
+        seen.strays.extend(looked.strays);
+        seen.strays_hidden += looked.strays_hidden;
+        for (index, leaves) in looked.tiles {
+            seen.tiles.insert(index);
+            if seen.right.len() < RIGHT_MAX {
+                seen.right.insert(index, leaves);
+            }
+        }
         Ok(true)
-    });
+    })
+    .map_err(scratch())?;
     let mut seen = seen.into_inner().expect("nobody panics with it");
     seen.broken.sort_by_key(|(number, _)| *number);
 
-    let (objections, counted) = objections(&caches);
+    let (objections, objections_hidden, counted) =
+        objections(&caches).map_err(|error| scratch()(std::io::Error::other(error)))?;
     let strayed: HashSet<StreamId> = seen.strays.values().map(|stray| stray.stream).collect();
     let is_incomplete = !seen.broken.is_empty();
     for objection in objections {
@@ -88,7 +113,8 @@ pub(super) fn look(
     }
     report_strays(seen.strays, findings);
     report_tiles(tiles, &seen.tiles, findings);
-    counted
+    findings.count(seen.strays_hidden + objections_hidden);
+    Ok(Counted { right: seen.right, ..counted })
 }
 
 /// Only the first of a stream: what follows it is chained to it.
@@ -130,90 +156,108 @@ fn report_tiles(tiles: &TileCheck<'_>, wrong: &BTreeSet<u64>, findings: &mut Fin
     }
 }
 
-/// Chain every event of a segment as the segment says, and compare what it comes to with the tiles. Returns what
-/// cannot be read.
-fn look_at(
-    archive: &Archive,
-    entry: &SegmentEntry,
-    only: Option<&HashSet<StreamId>>,
-    seen: &Mutex<Seen>,
-    keep: impl FnOnce(Vec<Part>) -> Result<(), SegmentError>,
-) -> Vec<SegmentError> {
+/// What came of one segment.
+#[derive(Default)]
+struct Looked {
+    parts: Vec<Part>,
+    /// What cannot be read.
+    broken: Vec<SegmentError>,
+    /// The first of each stream.
+    strays: BTreeMap<u64, Stray>,
+    strays_hidden: u64,
+    strayed: HashSet<StreamId>,
+    /// The right leaves of tiles that are wrong themselves.
+    tiles: Vec<(u64, Vec<Hash>)>,
+}
+
+/// Chain every event of a segment as the segment says, and compare what it comes to with the tiles.
+fn look_at(archive: &Archive, entry: &SegmentEntry, only: Option<&HashSet<StreamId>>) -> Looked {
+    let mut looked = Looked::default();
     let segment = match archive.segment(entry) {
         Ok(segment) => segment,
-        Err(error) => return [Some(error), keep(Part::none()).err()].into_iter().flatten().collect(),
+        Err(error) => return Looked { parts: Part::none(), broken: vec![error], ..looked },
     };
-    let mut broken = Vec::new();
     let mut builder = Builder::new(&segment);
-    let looked = segment.frames().and_then(|mut frames| {
+    let hashed = segment.frames().and_then(|mut frames| {
         for number in 0..segment.frame_count() {
             match frames.frame(number) {
-                Ok(frame) => compare(archive, frame, only, &mut builder, seen),
-                Err(error) => broken.push(error),
+                Ok(frame) => looked.compare(archive, frame, only, &mut builder),
+                Err(error) => looked.broken.push(error),
             }
         }
         frames.finish()
     });
-    match looked {
+    match hashed {
         Ok(found) if found != entry.sha256 => {
             let problem = format!("its SHA-256 is {found}, the manifest says {}", entry.sha256);
-            broken.push(SegmentError::Malformed(problem));
+            looked.broken.push(SegmentError::Malformed(problem));
         }
-        looked => broken.extend(looked.err()),
+        hashed => looked.broken.extend(hashed.err()),
     }
-    broken.extend(keep(builder.finish()).err());
-    broken
+    looked.parts = builder.finish();
+    looked
 }
 
-/// The events of a frame against its tile.
-fn compare(
-    archive: &Archive,
-    frame: Frame<'_>,
-    only: Option<&HashSet<StreamId>>,
-    builder: &mut Builder<'_>,
-    seen: &Mutex<Seen>,
-) {
-    let is_wanted = |event_bytes: &[u8]| {
-        only.is_none_or(|only| place(event_bytes).is_none_or(|(stream, _)| only.contains(&stream)))
-    };
-    if !frame.events().any(|(_, event_bytes)| is_wanted(event_bytes)) {
-        return;
-    }
-    let index = frame.first / TILE_WIDTH;
-    let tile = archive.tile(0, index).unwrap_or_default();
-    let mut leaves = Vec::with_capacity(frame.len());
-    let mut strays = Vec::new();
-    for (at, (position, event_bytes)) in frame.events().enumerate() {
-        let stored = hash_in(&tile, at);
-        if !is_wanted(event_bytes) {
-            leaves.push(stored.unwrap_or(Hash::ZERO));
-            continue;
+impl Looked {
+    /// The events of a frame against its tile.
+    fn compare(
+        &mut self,
+        archive: &Archive,
+        frame: Frame<'_>,
+        only: Option<&HashSet<StreamId>>,
+        builder: &mut Builder<'_>,
+    ) {
+        let is_wanted = |event_bytes: &[u8]| {
+            only.is_none_or(|only| place(event_bytes).is_none_or(|(stream, _)| only.contains(&stream)))
+        };
+        if !frame.events().any(|(_, event_bytes)| is_wanted(event_bytes)) {
+            return;
         }
-        let envelope = match Envelope::read(event_bytes) {
-            Ok(envelope) => envelope,
-            Err(error) => {
-                builder.unreadable(position, &error);
+        let index = frame.first / TILE_WIDTH;
+        let tile = archive.tile(0, index).unwrap_or_default();
+        let mut leaves = Vec::with_capacity(frame.len());
+        let mut strays = Vec::new();
+        for (at, (position, event_bytes)) in frame.events().enumerate() {
+            let stored = hash_in(&tile, at);
+            if !is_wanted(event_bytes) {
                 leaves.push(stored.unwrap_or(Hash::ZERO));
                 continue;
             }
-        };
-        let hash = builder.take(position, &envelope, event_bytes);
-        let found = event_leaf(&envelope.stream_type, envelope.stream_id, envelope.version, &hash);
-        leaves.push(found);
-        if let Some(expected) = stored.filter(|expected| *expected != found) {
-            let (stream_type, stream) = (envelope.stream_type.to_string(), envelope.stream_id);
-            let version = envelope.version.0.into();
-            strays.push((position, Stray { stream_type, stream, version, found, expected }));
+            let envelope = match Envelope::read(event_bytes) {
+                Ok(envelope) => envelope,
+                Err(error) => {
+                    builder.unreadable(position, &error);
+                    leaves.push(stored.unwrap_or(Hash::ZERO));
+                    continue;
+                }
+            };
+            let hash = builder.take(position, &envelope, event_bytes);
+            let found = event_leaf(&envelope.stream_type, envelope.stream_id, envelope.version, &hash);
+            leaves.push(found);
+            if let Some(expected) = stored.filter(|expected| *expected != found) {
+                let (stream_type, stream) = (envelope.stream_type.to_string(), envelope.stream_id);
+                let version = envelope.version.0.into();
+                strays.push((position, Stray { stream_type, stream, version, found, expected }));
+            }
         }
-    }
-    if strays.is_empty() {
-        return;
-    }
-    let mut seen = seen.lock().expect("nobody panics with it");
-    if are_right(archive, index, &leaves) {
-        seen.tiles.insert(index);
-    } else {
-        seen.strays.extend(strays);
+        if strays.is_empty() {
+            return;
+        }
+        if are_right(archive, index, &leaves) {
+            self.tiles.push((index, leaves));
+            return;
+        }
+        // Those behind the first of a stream are chained to it.
+        for (position, stray) in strays {
+            if !self.strayed.insert(stray.stream) {
+                continue;
+            }
+            if self.strays.len() < STRAYS_MAX {
+                self.strays.insert(position, stray);
+            } else {
+                self.strays_hidden += 1;
+            }
+        }
     }
 }
 
@@ -233,21 +277,22 @@ fn are_right(archive: &Archive, index: u64, leaves: &[Hash]) -> bool {
     root.is_ok_and(|root| signed.is_ok_and(|signed| signed.root == root))
 }
 
-fn objections(caches: &Caches) -> (Vec<Objection>, Counted) {
-    let all = Mutex::new((Vec::new(), Counted { streams: 0, jobs: 0 }));
+/// What cannot be, by position; how many there are beyond what is kept; how many streams.
+fn objections(caches: &Caches) -> Result<(Vec<Objection>, u64, Counted), SegmentError> {
+    let all = Mutex::new((Vec::new(), 0, Counted::default()));
     let options = FoldOptions { until: Until::Newest, goes_on: true };
-    let folded = fold(caches, options, |part| {
+    fold(caches, options, |part| {
         let mut all = all.lock().expect("nobody panics with it");
-        all.0.extend(part.objections);
-        all.1.streams += part.job_streams + part.other_streams;
-        all.1.jobs += part.job_streams;
+        let room = OBJECTIONS_MAX - all.0.len();
+        all.1 += part.objections.len().saturating_sub(room) as u64;
+        all.0.extend(part.objections.into_iter().take(room));
+        all.2.streams += part.job_streams + part.other_streams;
+        all.2.jobs += part.job_streams;
         true
-    });
-    // Caches that cannot be had belong to segments that are findings already.
-    let _ = folded;
-    let (mut objections, counted) = all.into_inner().expect("nobody panics with it");
+    })?;
+    let (mut objections, hidden, counted) = all.into_inner().expect("nobody panics with it");
     objections.sort_by_key(|objection: &Objection| objection.position);
-    (objections, counted)
+    Ok((objections, hidden, counted))
 }
 
 fn with_cause(error: &SegmentError) -> String {

@@ -139,6 +139,11 @@ impl Findings {
         }
     }
 
+    /// So many more, of which nothing is kept.
+    pub(super) fn count(&mut self, hidden: u64) {
+        self.total += hidden;
+    }
+
     /// Those of `later` behind these.
     pub(super) fn append(&mut self, later: Findings) {
         let hidden = later.total - later.kept.len() as u64;

@@ -10,7 +10,6 @@ mod blobs;
 mod exact;
 mod finding;
 mod notes;
-mod place;
 mod report;
 mod scan;
 mod tiles;
@@ -26,6 +25,7 @@ use bpc_eventstore::verify::quick::{Keys, Tally};
 use bpc_eventstore::verify::{Anchor, Reopened, VerifyOptions};
 
 use crate::archive::Archive;
+use crate::error::ArchiveError;
 
 use batch::Batch;
 use exact::Counted;
@@ -39,14 +39,15 @@ pub use report::ArchiveVerifyReport;
 /// Memory for streams that are open at once. With what else a run needs it stays below 200 MB.
 const LIVE_BYTES_MAX: usize = 125 << 20;
 
-/// Check an archive. Of the options, those about tenants and unsealed events mean nothing here. With `blobs`,
+/// Check an archive. An error means that it could not be checked, for want of room for temporary files; what is
+/// wrong with the archive is a finding. Of the options, those about tenants and unsealed events mean nothing here. With `blobs`,
 /// their bytes are read too. `progress` hears now and then how many events are checked.
 pub fn verify_archive(
     archive: &Archive,
     options: &VerifyOptions,
     blobs: bool,
     mut progress: impl FnMut(u64),
-) -> ArchiveVerifyReport {
+) -> Result<ArchiveVerifyReport, ArchiveError> {
     let started = Instant::now();
     let now = Clock::default().host();
     let size = archive.manifest().size;
@@ -56,12 +57,14 @@ pub fn verify_archive(
 
     let wanted = notes.iter().map(|note| note.checkpoint.size);
     let wanted = wanted.chain(options.checkpoints.iter().map(|kept| kept.checkpoint.size)).chain([size]);
-    let mut quick = Quick::new(archive, wanted.filter(|wanted| *wanted <= size).collect());
+    let wanted: Vec<u64> = wanted.filter(|wanted| *wanted <= size).collect();
+    let mut quick = Quick::new(archive, wanted.clone());
     quick.run(options.live_bytes_max.unwrap_or(LIVE_BYTES_MAX), &mut progress);
-    let Counted { streams, jobs } = quick.look(&mut findings);
+    let Counted { streams, jobs, right } = quick.look(&mut findings)?;
 
     let Quick { keyring, tiles, .. } = quick;
-    let roots = tiles.roots;
+    // What was signed is not blamed for tiles that are wrong.
+    let roots = if right.is_empty() { tiles.roots } else { TileCheck::roots_with(archive, wanted, right) };
     findings.append(of_notes);
     check_manifest(archive, &keyring, &notes, &mut findings);
     notes::check_keys(&keyring, &options.keys, &roots, &mut findings);
@@ -83,7 +86,7 @@ pub fn verify_archive(
         size,
         age: at.map(|at| now.since(bpc_core::Timestamp::from_micros(at as i64 * 1_000_000))),
     });
-    ArchiveVerifyReport {
+    Ok(ArchiveVerifyReport {
         level,
         held: held(level, findings.lowest),
         events: size,
@@ -100,7 +103,7 @@ pub fn verify_archive(
         findings_total: findings.total,
         findings: findings.kept,
         elapsed: started.elapsed(),
-    }
+    })
 }
 
 /// The quick check of everything.
@@ -201,21 +204,21 @@ impl<'a> Quick<'a> {
     }
 
     /// Take the exact look that is needed: none, or at some streams, or at everything.
-    fn look(&self, findings: &mut Findings) -> Counted {
+    fn look(&self, findings: &mut Findings) -> Result<Counted, ArchiveError> {
         let Quick { archive, streams, jobs, .. } = *self;
         let are_tiles_right = self.tiles.missing.is_empty() && self.tiles.wrong.is_empty();
         let is_clean = self.is_clean && are_tiles_right;
         let has_suspects = self.suspects_all || !self.suspects.is_empty();
         let is_whole = self.compared >= archive.manifest().size;
         if is_clean && is_whole && !has_suspects {
-            return Counted { streams, jobs };
+            return Ok(Counted { streams, jobs, ..Counted::default() });
         }
         if is_clean && has_suspects && !self.suspects_all && self.suspects.len() <= SUSPECTS_MAX {
-            let counted = exact::look(archive, &self.tiles, Some(&self.suspects), findings);
-            return Counted { streams: streams + counted.streams, jobs: jobs + counted.jobs };
+            let counted = exact::look(archive, &self.tiles, Some(&self.suspects), findings)?;
+            return Ok(Counted { streams: streams + counted.streams, jobs: jobs + counted.jobs, ..counted });
         }
         let before = findings.total;
-        let counted = exact::look(archive, &self.tiles, None, findings);
+        let counted = exact::look(archive, &self.tiles, None, findings)?;
         if findings.total == before && !(is_clean && has_suspects) {
             // Nothing is passed over in silence: what the quick check knows to be wrong, the exact look must
             // name.
@@ -223,7 +226,7 @@ impl<'a> Quick<'a> {
                 "something is wrong that could not be put into words; keep this archive and report it";
             findings.add(ArchiveFinding::new(L1, "ARCHIVE_UNSOUND", message));
         }
-        counted
+        Ok(counted)
     }
 }
 

@@ -85,6 +85,10 @@ pub(super) fn check_notes(
                 continue;
             }
         };
+        if at.is_none() {
+            let message = "the log did not sign when it was made".to_owned();
+            findings.add(finding("CHECKPOINT_NOT_TIMED", message));
+        }
         let from = newest.as_ref().map_or(0, |newest| newest.size);
         match roots.get(&checkpoint.size) {
             Some(root) if *root == checkpoint.root => {

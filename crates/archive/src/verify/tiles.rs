@@ -12,6 +12,8 @@ use crate::archive::Archive;
 pub(super) struct TileCheck<'a> {
     archive: &'a Archive,
     size: u64,
+    /// Leaves that are known to be right where the tile is wrong.
+    right: BTreeMap<u64, Vec<Hash>>,
     frontier: Frontier,
     /// Sizes whose roots are wanted, largest first.
     wanted: Vec<u64>,
@@ -26,12 +28,24 @@ pub(super) struct TileCheck<'a> {
 }
 
 impl<'a> TileCheck<'a> {
+    /// The roots at sizes that are wanted, with these leaves in place of some tiles.
+    pub(super) fn roots_with(
+        archive: &'a Archive,
+        wanted: Vec<u64>,
+        right: BTreeMap<u64, Vec<Hash>>,
+    ) -> BTreeMap<u64, Hash> {
+        let mut check = TileCheck { right, ..TileCheck::new(archive, wanted) };
+        check.finish();
+        check.roots
+    }
+
     pub(super) fn new(archive: &'a Archive, mut wanted: Vec<u64>) -> Self {
         wanted.sort_unstable_by(|a, b| b.cmp(a));
         wanted.dedup();
         let mut check = TileCheck {
             archive,
             size: archive.manifest().size,
+            right: BTreeMap::new(),
             frontier: Frontier::new(),
             wanted,
             roots: BTreeMap::new(),
@@ -64,7 +78,9 @@ impl<'a> TileCheck<'a> {
     pub(super) fn take(&mut self, index: u64, events: &[Option<Hash>]) -> Vec<Hash> {
         let width = TileId::holding(0, index * TILE_WIDTH, self.size).map_or(0, |id| usize::from(id.width));
         let of_event = |at: usize| events.get(at).copied().flatten().unwrap_or(Hash::ZERO);
-        let leaves = self.stored(0, index).unwrap_or_else(|| (0..width).map(of_event).collect());
+        let right = self.right.get(&index).cloned();
+        let leaves = right.or_else(|| self.stored(0, index));
+        let leaves = leaves.unwrap_or_else(|| (0..width).map(of_event).collect());
         for leaf in &leaves {
             self.push(*leaf);
         }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 /// Stream and version, from the end of an envelope, where they stand in a fixed order:
 /// `"stream_id":"...","stream_type":"...","tenant_id":"...","version":7}`. `None` for bytes that end otherwise; for
 /// bytes that are an event it is what the event says.
-pub(super) fn place(event_bytes: &[u8]) -> Option<(StreamId, Version)> {
+pub(crate) fn place(event_bytes: &[u8]) -> Option<(StreamId, Version)> {
     let rest = event_bytes.strip_suffix(b"}")?;
     let digits = rest.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (rest, version) = rest.split_at(rest.len() - digits);
