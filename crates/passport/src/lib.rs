@@ -1,0 +1,8 @@
+//! The battery-passport pack: fact schemas, importers, rules language, pure compiler, proof,
+//! receipt, disclosure and QR codes. Imports `core` only; touches no clock, random source,
+//! database, file or runtime.
+//!
+//! Everything legal is data (tables, rule packages with dates), never code.
+
+pub mod rules;
+pub mod value;

@@ -1,0 +1,1 @@
+//! Values as documents, facts and rules share them: exact, typed, with one spelling each.
