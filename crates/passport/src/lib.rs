@@ -4,5 +4,7 @@
 //!
 //! Everything legal is data (tables, rule packages with dates), never code.
 
+pub mod facts;
+mod hash;
 pub mod rules;
 pub mod value;
