@@ -6,5 +6,6 @@
 
 pub mod facts;
 mod hash;
+pub mod json;
 pub mod rules;
 pub mod value;

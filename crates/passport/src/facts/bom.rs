@@ -23,6 +23,7 @@ pub(super) static BATTERY: FactSchema = FactSchema {
         optional("capacity_exhaustion", Qty(Percent, Within(0, 100)), Public),
         required("category", Tag(&tags::CATEGORY), Public),
         required("chemistry", Tag(&tags::CHEMISTRY), Public),
+        optional("crm_statement", Text(Free), Public),
         optional("cycle_test_ref", Text(Free), Public),
         optional("cycles_expected", Int(0, 10_000_000), Public),
         optional("electrode_materials", Text(Free), Restricted),
@@ -31,6 +32,7 @@ pub(super) static BATTERY: FactSchema = FactSchema {
         optional("extinguishing_class", Text(Free), Public),
         optional("facility_id", Text(Free), Public),
         optional("gtin", Text(Gtin), Public),
+        optional("hazard_statement", Text(Free), Public),
         optional("in_service", Date, Public),
         required("manufactured", Month, Public),
         optional("manufacturer_id", Text(Free), Public),
@@ -178,10 +180,11 @@ pub(super) static DOCUMENT: FactSchema = FactSchema {
         optional("language", Text(Language), Authority),
         optional("mime", Text(Free), Authority),
         optional("sha256", Text(Sha256), Authority),
+        optional("text", Text(Free), Authority),
         required("title", Text(Free), Authority),
-        required("url", Text(Url), Authority),
+        optional("url", Text(Url), Authority),
     ],
-    one_of: &[],
+    one_of: &[&["text", "url"]],
 };
 
 pub(super) static STATE: FactSchema = FactSchema {
@@ -207,6 +210,7 @@ pub(super) static STATE: FactSchema = FactSchema {
         optional("rte", Qty(Percent, Within(0, 100)), Interest),
         optional("rte_fade", Qty(Percent, Within(-100, 100)), Interest),
         optional("self_discharge", Qty(PercentPerMonth, Any), Interest),
+        optional("self_discharge_evolution", Qty(Percent, Any), Interest),
         optional("soc", Qty(Percent, Within(0, 100)), Interest),
         optional("soce", Qty(Percent, NotNegative), Interest),
         optional("temperature", Qty(DegreeCelsius, Within(-274, 1000)), Interest),

@@ -6,11 +6,13 @@ use std::fmt;
 use bpc_core::canonical::to_canonical;
 use bpc_core::{CanonicalJson, Hash};
 
-use super::key::first_segment;
+use super::key::segments;
 use super::problem::Problem;
+use super::read::read_record;
 use super::schema::{Access, FactType};
 use super::value::{Value, record_problems};
 use crate::hash::sha256;
+use crate::json::{Json, Node};
 use crate::value::is_gln;
 
 /// The fields of a fact by name.
@@ -21,6 +23,7 @@ pub type Fields = BTreeMap<&'static str, Value>;
 pub struct Fact {
     fact_type: FactType,
     key: String,
+    segments: Vec<String>,
     fields: Fields,
     payload: CanonicalJson,
     payload_hash: Hash,
@@ -68,7 +71,25 @@ impl Fact {
             vec![Problem::new(refused.kind.code(), "", "canonical JSON", refused.to_string())]
         })?;
         let payload_hash = sha256(&[payload.as_bytes()]);
-        Ok(Self { fact_type, key, fields, payload, payload_hash })
+        Ok(Self { fact_type, segments: segments(&key), key, fields, payload, payload_hash })
+    }
+
+    /// A fact as it was stored.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new); also if the bytes are not exactly the payload that these fields
+    /// have.
+    pub fn from_payload(fact_type: FactType, key: &str, payload: &[u8]) -> Result<Self, Vec<Problem>> {
+        let json = Json::read(payload)
+            .map_err(|error| vec![Problem::new(error.code(), "", "a stored payload", error.to_string())])?;
+        let fields = read_record(&Node::root(&json), fact_type.schema().fields)?;
+        let fact = Self::new(fact_type, key, fields)?;
+        if fact.payload.as_bytes() != payload {
+            let found = String::from_utf8_lossy(payload).into_owned();
+            return Err(vec![Problem::new("JSON_NOT_CANONICAL", "", fact.payload.as_str(), found)]);
+        }
+        Ok(fact)
     }
 
     /// What it is about.
@@ -83,10 +104,16 @@ impl Fact {
         &self.key
     }
 
+    /// The parts of its key, as texts without escapes.
+    #[must_use]
+    pub fn segments(&self) -> &[String] {
+        &self.segments
+    }
+
     /// The SKU of the battery it belongs to, if keys of its type begin with one.
     #[must_use]
     pub fn sku(&self) -> Option<&str> {
-        self.fact_type.schema().has_sku().then(|| first_segment(&self.key))
+        if self.fact_type.schema().has_sku() { self.segments.first().map(String::as_str) } else { None }
     }
 
     /// All its fields.
@@ -154,6 +181,6 @@ fn document_access(kind: &str) -> Access {
 /// A facility that says its id is a GLN has one with the right check digit.
 fn facility_problem(fact_type: FactType, key: &str, fields: &Fields) -> Option<Problem> {
     let says_gln = fact_type == FactType::Facility && fields.get("id_scheme") == Some(&Value::Tag("gln"));
-    (says_gln && !is_gln(first_segment(key)))
+    (says_gln && !segments(key).first().is_some_and(|id| is_gln(id)))
         .then(|| Problem::new("GLN_INVALID", "", "a GLN of 13 digits with its check digit in the key", key))
 }

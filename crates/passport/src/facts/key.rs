@@ -44,7 +44,8 @@ impl FactSchema {
     /// [`escape_segment`] would have written otherwise.
     pub fn check_key(&self, key: &str) -> Result<(), KeyError> {
         let segments = key.strip_prefix(self.key_prefix).and_then(|rest| rest.strip_prefix(':'));
-        let segment_is_fine = |segment: &str| !segment.is_empty() && segment.bytes().all(is_plain_or_percent);
+        let segment_is_fine =
+            |segment: &str| !segment.is_empty() && escape_segment(&unescape(segment)) == segment;
         let fine = key.len() <= MAX_KEY_LENGTH
             && segments.is_some_and(|segments| {
                 segments.split('/').count() == self.key_segments.len()
@@ -76,17 +77,25 @@ pub fn escape_segment(text: &str) -> String {
     out
 }
 
-/// What stands between the colon and the first slash: the SKU, where the type has one.
-#[must_use]
-pub fn first_segment(key: &str) -> &str {
+/// The texts that [`escape_segment`] wrote into a key.
+pub(super) fn segments(key: &str) -> Vec<String> {
     let rest = key.split_once(':').map_or(key, |(_, rest)| rest);
-    rest.split('/').next().unwrap_or(rest)
+    rest.split('/').map(unescape).collect()
+}
+
+fn unescape(segment: &str) -> String {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment;
+    while let Some((plain, after)) = rest.split_once('%') {
+        bytes.extend_from_slice(plain.as_bytes());
+        let escaped = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(escaped.unwrap_or(b'%'));
+        rest = if escaped.is_some() { &after[2..] } else { after };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte)
-}
-
-fn is_plain_or_percent(byte: u8) -> bool {
-    is_plain(byte) || byte == b'%'
 }

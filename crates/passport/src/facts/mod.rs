@@ -7,15 +7,18 @@
 mod bom;
 mod due_diligence;
 mod fact;
+mod form;
 mod key;
 mod pcf;
 mod problem;
+mod read;
 mod schema;
 mod tags;
 mod value;
 
 pub use fact::{Fact, FactId, Fields};
-pub use key::{KeyError, MAX_KEY_LENGTH, escape_segment, first_segment};
+pub use key::{KeyError, MAX_KEY_LENGTH, escape_segment};
 pub use problem::Problem;
+pub use read::{read_record, read_value};
 pub use schema::{Access, Bound, FactSchema, FactType, Field, FieldType, TagSet, TextForm};
 pub use value::Value;

@@ -1,5 +1,7 @@
 //! What is wrong with a value.
 
+use crate::json::escape_pointer;
+
 /// A value that a schema refuses: where, under which stable code, what was expected and what was
 /// found. All of a document's problems are collected, so that it is repaired once.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,12 +37,6 @@ impl Problem {
         self.pointer = format!("/{}{}", escape_pointer(name), self.pointer);
         self
     }
-}
-
-/// One step of a JSON pointer.
-#[must_use]
-pub(crate) fn escape_pointer(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
 }
 
 fn shortened(text: String) -> String {

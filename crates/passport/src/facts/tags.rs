@@ -15,7 +15,8 @@ tag_sets! {
     CHEMISTRY "Chemistry" [
         "Li-ion LCO" "Li-ion LFP" "Li-ion LMO" "Li-ion NCA" "Li-ion NMC" "Li-metal" "Na-ion" "Ni-Cd" "Ni-MH" "Pb"
     ];
-    OPERATOR_ROLE "OperatorRole" ["manufacturer" "importer" "authorised_rep" "second_life" "pro"];
+    // `responsible` is for documents that name the economic operator without saying what it is.
+    OPERATOR_ROLE "OperatorRole" ["manufacturer" "importer" "authorised_rep" "second_life" "pro" "responsible"];
     ID_SCHEME "IdScheme" ["gln" "other"];
     COMPONENT_ROLE "ComponentRole" [
         "pack" "module" "cell" "cathode" "anode" "electrolyte" "separator" "collector" "housing" "bms" "thermal"
