@@ -6,6 +6,7 @@
 
 pub mod facts;
 mod hash;
+pub mod import;
 pub mod json;
 pub mod rules;
 pub mod value;

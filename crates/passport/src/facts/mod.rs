@@ -19,6 +19,7 @@ mod value;
 pub use fact::{Fact, FactId, Fields};
 pub use key::{KeyError, MAX_KEY_LENGTH, escape_segment};
 pub use problem::Problem;
+pub(crate) use read::{convert, mismatch, read_decimal};
 pub use read::{read_record, read_value};
 pub use schema::{Access, Bound, FactSchema, FactType, Field, FieldType, TagSet, TextForm};
 pub use value::Value;
