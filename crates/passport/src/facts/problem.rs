@@ -41,6 +41,7 @@ impl Problem {
 
 fn shortened(text: String) -> String {
     match text.char_indices().nth(FOUND_MAX) {
+        None if text.is_empty() => "an empty text".to_owned(),
         None => text,
         Some((end, _)) => format!("{}...", &text[..end]),
     }

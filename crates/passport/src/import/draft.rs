@@ -23,18 +23,25 @@ impl Findings {
 
     /// The facts sorted by type and key, or all problems sorted by place.
     pub(super) fn finish(mut self, kind: DocumentKind) -> Result<Vec<SourcedFact>, Vec<Problem>> {
-        self.facts.sort_by_key(|found| found.fact.id());
-        self.facts.dedup_by(|a, b| a.fact.id() == b.fact.id());
-        for pair in self.facts.windows(2) {
-            let (one, other) = (&pair[0].fact, &pair[1].fact);
-            if one.fact_type() == other.fact_type()
-                && one.key() == other.key()
-                && self.problems.len() < MAX_PROBLEMS
-            {
-                let place = pair[1].sources.values().next().cloned().unwrap_or_default();
-                self.problems.push(Problem::new("DUPLICATE_FACT", place, "one fact of this name", one.key()));
+        // A stable sort: of two facts of one name, the one further down is the one too many.
+        self.facts.sort_by(|a, b| name(&a.fact).cmp(&name(&b.fact)));
+        let mut facts: Vec<SourcedFact> = Vec::with_capacity(self.facts.len());
+        for found in std::mem::take(&mut self.facts) {
+            match facts.last() {
+                Some(kept) if kept.fact == found.fact => {}
+                Some(kept) if name(&kept.fact) == name(&found.fact) => {
+                    let place = found.sources.values().next().cloned().unwrap_or_default();
+                    self.problem(Problem::new(
+                        "DUPLICATE_FACT",
+                        place,
+                        "one fact of this name",
+                        found.fact.key(),
+                    ));
+                }
+                _ => facts.push(found),
             }
         }
+        self.facts = facts;
         if self.problems.is_empty() && self.facts.is_empty() {
             let expected = format!("something that a document of kind {kind} says");
             self.problems.push(Problem::new("NO_FACTS", "", expected, "nothing"));
@@ -161,6 +168,10 @@ impl Draft {
             }
         }
     }
+}
+
+fn name(fact: &Fact) -> (&'static str, &str) {
+    (fact.fact_type().name(), fact.key())
 }
 
 /// The first step of a pointer, and the rest.
