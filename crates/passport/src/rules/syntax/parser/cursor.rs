@@ -197,10 +197,16 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// How far the next word is indented, if it is the first of its line.
+    /// How far the next word is indented, if it is the first of its line. Looks only at what
+    /// stands between the words, so skipping stays linear on lines of any length.
     fn indent(&self) -> Option<usize> {
-        let before = &self.text[..self.peek().span.start as usize];
-        let line = before.rsplit('\n').next().unwrap_or(before);
-        line.trim().is_empty().then_some(line.len())
+        let start = self.peek().span.start as usize;
+        let before = self.at.checked_sub(1).map_or(0, |last| self.words[last].span.end as usize);
+        let blank = &self.text[before..start];
+        match blank.rfind('\n') {
+            Some(newline) => Some(blank.len() - newline - 1),
+            None if before == 0 => Some(start),
+            None => None,
+        }
     }
 }
