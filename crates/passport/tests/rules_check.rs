@@ -1,17 +1,17 @@
 //! Types, units, totality, order and cost: what a package must keep to before it runs.
 
-use bpc_passport::rules::{Code, Diagnostics, Program, Sources, check, parse};
+use bpc_passport::rules::{Checked, Code, Program, Sources, check, parse};
 
 const HEADER: &str = "package test version 1.0.0 effective 2027-02-18 datapoints 1..9;\n";
 
-fn checked(text: &str) -> Result<(Program, Diagnostics), String> {
+fn checked(text: &str) -> Result<Checked, String> {
     let sources = Sources::single("test.rules", &format!("{HEADER}{text}"));
     let package = parse(&sources).map_err(|wrong| wrong.render(&sources, false))?;
     check(&package).map_err(|wrong| wrong.render(&sources, false))
 }
 
 fn fine(text: &str) -> Program {
-    checked(text).unwrap_or_else(|wrong| panic!("{wrong}")).0
+    checked(text).unwrap_or_else(|wrong| panic!("{wrong}")).program().clone()
 }
 
 #[track_caller]
@@ -255,9 +255,9 @@ fn a_must_names_its_law_and_codes_say_what_they_mean() {
 fn lists_inside_lists_over_facts_are_warned_about() {
     let rule = "rule A.B should for b: Battery, ms: List[Material] {
         check all(m in ms : all(n in ms : sum(o in ms : 1) > 0)) }";
-    let (program, warnings) = checked(rule).unwrap_or_else(|wrong| panic!("{wrong}"));
-    assert_eq!(warnings.0[0].code, Code::RuleCostHigh);
-    assert!(program.rules[0].cost_max > 8_000_000_000);
+    let checked = checked(rule).unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert_eq!(checked.warnings().0[0].code, Code::RuleCostHigh);
+    assert!(checked.program().rules[0].cost_max > 8_000_000_000);
     let linear =
         fine("rule A.B should for b: Battery, ms: List[Material] { check all(m in ms : m.role == cell) }");
     assert!(linear.rules[0].cost_max < 20_000, "{}", linear.rules[0].cost_max);

@@ -1,10 +1,18 @@
 //! The rules language: parser, type and unit checker, evaluator, and the gate for rule tests.
 //!
-//! A rule package is text. [`parse`] turns it into a [`syntax::Package`] or into diagnostics that
-//! show the source; nothing here reads files, the clock or a random source.
+//! ```text
+//! parse(&Sources) -> Package             text to tree, or diagnostics that show the source
+//! check(&Package) -> Checked             names, types, units, totality, order, cost
+//! evaluate(&Checked, facts, Context)     verdicts, attributes, traces, cost
+//! ```
+//!
+//! Pure: nothing here reads files, the clock or a random source.
 
+mod canonical;
 mod check;
+mod checked;
 pub mod diagnostic;
+pub mod eval;
 pub mod limits;
 pub mod program;
 pub mod source;
@@ -14,13 +22,10 @@ mod text;
 pub mod types;
 pub mod verdict;
 
+pub use checked::{Checked, InEffect, check, evaluate, sources_hash};
 pub use diagnostic::{Code, Diagnostic, Diagnostics};
+pub use eval::{Context, Emission, EmissionState, EvalError, Leaves, Results, RuleResult};
 pub use program::Program;
 pub use source::{Source, Sources, Span};
-pub use syntax::parse;
-pub use verdict::Verdict;
-
-/// Checks a package.
-pub fn check(package: &syntax::Package) -> Result<(Program, Diagnostics), Diagnostics> {
-    check::program(package)
-}
+pub use syntax::{Package, parse};
+pub use verdict::{Outcome, Verdict};

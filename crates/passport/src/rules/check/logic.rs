@@ -65,7 +65,8 @@ impl Checker<'_> {
             return self.not_comparable(&left_ty, &right_ty, span);
         };
         let equality = matches!(compare, Compare::Equal | Compare::NotEqual);
-        if !common.is_ordered() && !(equality && common.is_scalar()) {
+        let comparable = common.is_ordered() || (equality && common.is_scalar());
+        if !comparable {
             let message = format!("{} cannot be compared with `{}`", self.show(&common), compare.as_str());
             return self.type_error(span, message);
         }
@@ -108,9 +109,8 @@ impl Checker<'_> {
         match self.ty(list).clone() {
             Type::Wrong => list,
             Type::List(inner) => {
-                let Some(common) =
-                    self.join(&element, &inner).filter(|common| *common == *inner || common.is_integer())
-                else {
+                let fits = |common: &Type| (*common == *inner || common.is_integer()) && common.is_scalar();
+                let Some(common) = self.join(&element, &inner).filter(fits) else {
                     let message =
                         format!("a list of {} has no {} in it", self.show(&inner), self.show(&element));
                     return self.type_error(span, message);

@@ -99,7 +99,7 @@ impl Checker<'_> {
         match self.cover(&mut table) {
             Ok(()) => Some(table),
             Err(wrong) => {
-                self.wrong.push(wrong);
+                self.wrong.push(*wrong);
                 None
             }
         }
@@ -155,14 +155,14 @@ impl Checker<'_> {
         None
     }
 
-    fn cover(&self, table: &mut Table) -> Result<(), Diagnostic> {
+    fn cover(&self, table: &mut Table) -> Result<(), Box<Diagnostic>> {
         table.columns = (0..table.params.len()).map(|index| self.column(table, index)).collect();
         let sizes: Vec<usize> = table.columns.iter().map(cells_of).collect();
         let total = sizes.iter().try_fold(1usize, |total, size| total.checked_mul(*size));
         let Some(total) = total.filter(|total| *total <= CELLS_MAX) else {
             let message = format!("the table tells apart more than {CELLS_MAX} combinations");
-            return Err(Diagnostic::new(Code::RuleTypeError, table.span, message)
-                .help("split it into two tables, or use fewer columns"));
+            let wrong = Diagnostic::new(Code::RuleTypeError, table.span, message);
+            return Err(Box::new(wrong.help("split it into two tables, or use fewer columns")));
         };
         let matching: Vec<Vec<BTreeSet<usize>>> =
             table.rows.iter().map(|row| matching_cells(table, row)).collect();
@@ -177,9 +177,8 @@ impl Checker<'_> {
             let (first, second) = if empty { (Some(0), None) } else { (found.next(), found.next()) };
             if let (Some(first), Some(second)) = (first, second) {
                 let message = format!("two rows match {}", self.show_cells(table, &at));
-                return Err(Diagnostic::new(Code::RuleTableOverlap, table.rows[second].span, message)
-                    .label("this row")
-                    .also(table.rows[first].span, "and this one"));
+                let wrong = Diagnostic::new(Code::RuleTableOverlap, table.rows[second].span, message);
+                return Err(Box::new(wrong.label("this row").also(table.rows[first].span, "and this one")));
             }
             if first.is_none() && table.otherwise.is_none() {
                 gaps.push(self.show_cells(table, &at));
@@ -199,8 +198,8 @@ impl Checker<'_> {
         let more = if gaps.len() > 3 { format!(" and {} more", gaps.len() - 3) } else { String::new() };
         gaps.truncate(3);
         let message = format!("the table has no row for {}{more}", gaps.join(", "));
-        Err(Diagnostic::new(Code::RuleTableGap, table.span, message)
-            .help("add rows, or `otherwise => ..;` for all the rest"))
+        let wrong = Diagnostic::new(Code::RuleTableGap, table.span, message);
+        Err(Box::new(wrong.help("add rows, or `otherwise => ..;` for all the rest")))
     }
 
     fn column(&self, table: &Table, index: usize) -> TableColumn {

@@ -1,0 +1,498 @@
+//! The evaluator: one walk over the nodes, values and traces together.
+
+use std::rc::Rc;
+
+use crate::facts::{Access, Fact, FactType};
+use crate::rules::program::{NodeId, Op, Program, Slot, Step};
+use crate::rules::types::Type;
+
+use super::facts::{Indexed, field, first_segment};
+use super::probe::Probe;
+use super::results::{Emission, Results, RuleResult, in_order};
+use super::trace::{NewValue, NodeKind, Trace, TraceId};
+use super::value::{Fault, Item, Missing, Value, of_field, write_value};
+use super::{Context, EvalError};
+
+/// An evaluation on its way.
+pub(super) struct Machine<'a, P> {
+    pub(super) program: &'a Program,
+    pub(super) indexed: &'a Indexed<'a>,
+    pub(super) context: Context<'a>,
+    pub(super) probe: &'a mut P,
+    pub(super) trace: Trace,
+    /// Variables of the running definition begin at `base`.
+    pub(super) slots: Vec<Item<'a>>,
+    pub(super) base: usize,
+    pub(super) cost: u64,
+    /// Paths that were missed, and sets of them that values stand for.
+    pub(super) paths: Vec<String>,
+    pub(super) sets: Vec<Box<[u32]>>,
+    /// What the running check found absent, and for which elements it did not hold.
+    pub(super) absent: Vec<String>,
+    pub(super) witnesses: Vec<String>,
+    /// Facts that the running rule or attribute looked at.
+    pub(super) touched: Touched,
+    pub(super) emitted: Vec<Option<Emitted<'a>>>,
+    pub(super) verdicts: Vec<Option<RuleResult>>,
+    caches: Caches<'a>,
+    pub(super) json: Vec<u8>,
+}
+
+/// An attribute that was evaluated.
+pub(super) struct Emitted<'a> {
+    pub(super) item: Item<'a>,
+    pub(super) shown: bool,
+    pub(super) touched: Touched,
+    pub(super) emission: Emission,
+}
+
+/// A set of facts.
+#[derive(Clone, Default)]
+pub(super) struct Touched(Vec<u64>);
+
+/// What need not be found twice.
+struct Caches<'a> {
+    literals: Vec<Option<Item<'a>>>,
+    facts: Vec<Option<TraceId>>,
+    fields: Vec<Option<Item<'a>>>,
+    /// Where the fields of each fact begin.
+    field_starts: Vec<u32>,
+    lists: Vec<Option<Item<'a>>>,
+    datapoints: Option<Item<'a>>,
+}
+
+impl<'a, P: Probe> Machine<'a, P> {
+    pub(super) fn new(
+        program: &'a Program,
+        indexed: &'a Indexed<'a>,
+        context: Context<'a>,
+        probe: &'a mut P,
+    ) -> Self {
+        let mut fields = 0;
+        let mut field_starts = Vec::with_capacity(indexed.facts.len());
+        for fact in &indexed.facts {
+            field_starts.push(fields);
+            fields += fact.fact_type().schema().fields.len() as u32;
+        }
+        let caches = Caches {
+            literals: vec![None; program.nodes.len()],
+            facts: vec![None; indexed.facts.len()],
+            fields: vec![None; fields as usize],
+            field_starts,
+            lists: vec![None; FactType::ALL.len()],
+            datapoints: None,
+        };
+        Self {
+            program,
+            indexed,
+            context,
+            probe,
+            trace: Trace::default(),
+            slots: Vec::new(),
+            base: 0,
+            cost: 0,
+            paths: Vec::new(),
+            sets: Vec::new(),
+            absent: Vec::new(),
+            witnesses: Vec::new(),
+            touched: Touched::default(),
+            emitted: (0..program.emits.len()).map(|_| None).collect(),
+            verdicts: vec![None; program.rules.len()],
+            caches,
+            json: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<Results, EvalError> {
+        for step in &self.program.order {
+            match step {
+                Step::Emit(emit) => self.emit(*emit),
+                Step::Rule(rule) => self.rule(*rule),
+            }
+            if self.is_out_of_fuel() {
+                return Err(EvalError::Fuel { fuel: self.context.fuel });
+            }
+        }
+        let rules = in_order(self.program, self.verdicts);
+        let emissions = self.emitted.into_iter().flatten().map(|emitted| emitted.emission).collect();
+        Ok(Results { rules, emissions, trace: self.trace, cost: self.cost })
+    }
+
+    /// The value of a node, and how it was found.
+    pub(super) fn eval(&mut self, id: NodeId) -> Item<'a> {
+        self.cost += 1;
+        if self.is_out_of_fuel() {
+            return self.fault(Fault::Fuel, &[]);
+        }
+        let program: &'a Program = self.program;
+        match &program.node(id).op {
+            Op::Lit(_) | Op::Const(_) | Op::AsOf | Op::BuildId => self.literal(id),
+            Op::Local(slot) => self.slot(*slot).clone(),
+            Op::Product => self.product(),
+            Op::Datapoints => self.datapoints(),
+            Op::Facts(fact_type) => self.facts(*fact_type),
+            Op::FactBy(fact_type, key) => self.fact_by(*fact_type, *key),
+            Op::Field(base, name) => self.field(id, *base, name),
+            Op::Need(inner, text) => self.need(*inner, text),
+            Op::Some(inner) | Op::ToDec(inner) => self.wrapped(id, *inner),
+            Op::Convert(inner, from, to) => self.convert(id, *inner, *from, *to),
+            Op::Not(inner) => self.not(id, *inner),
+            Op::Neg(inner) => self.negative(id, *inner),
+            Op::Abs(inner) => self.absolute(id, *inner),
+            Op::Logic(logic, left, right) => self.logic(id, *logic, *left, *right),
+            Op::Compare(compare, left, right) => self.compare(id, *compare, *left, *right),
+            Op::In(left, right) => self.is_in(id, *left, *right),
+            Op::Arith(arith, left, right) => self.arith(id, *arith, *left, *right),
+            Op::Div(above, below, scale) => self.divide(id, *above, *below, *scale),
+            Op::Ratio(above, below) => self.ratio(id, *above, *below),
+            Op::PctOf(share, whole) => self.pct_of(id, share, *whole),
+            Op::If(condition, then, otherwise) => self.if_(id, *condition, *then, *otherwise),
+            Op::MatchOpt(value, slot, some, none) => self.match_opt(id, *value, *slot, *some, *none),
+            Op::MatchTag(value, arm_of, arms) => self.match_tag(id, *value, arm_of, arms),
+            Op::List(elements) => self.compound(id, "list", elements, Value::List),
+            Op::Record(parts) => self.compound(id, "record", parts, Value::Rec),
+            Op::Comp { kind, slot, source, filter, body } => {
+                self.comprehension(id, *kind, *slot, *source, *filter, *body)
+            }
+            Op::Call(def, args) => self.call(id, *def, args),
+            Op::Table(table, args) => self.table(id, *table, args),
+            Op::Present(inner, text) => self.present(id, *inner, text),
+            Op::HasValue(number) => self.has_value(id, *number),
+            Op::Emitted(number) => self.is_emitted(id, *number),
+            Op::Payload(emit) => self.payload(*emit),
+            Op::VerdictOf(rule) => self.verdict_of(id, *rule),
+            Op::Sku(fact) => self.of_fact(id, "sku", *fact, first_segment),
+            Op::Key(fact) => self.of_fact(id, "key", *fact, Fact::key),
+            Op::ContainsAll(whole, part) => self.contains_all(id, *whole, *part),
+            Op::MonthOf(date) => self.month_of(id, *date),
+        }
+    }
+
+    pub(super) fn is_out_of_fuel(&self) -> bool {
+        self.cost > self.context.fuel
+    }
+
+    pub(super) fn slot(&self, slot: Slot) -> &Item<'a> {
+        &self.slots[self.base + slot.0 as usize]
+    }
+
+    pub(super) fn set_slot(&mut self, slot: Slot, item: Item<'a>) {
+        let at = self.base + slot.0 as usize;
+        self.slots[at] = item;
+    }
+
+    /// Begins with fresh variables.
+    pub(super) fn enter(&mut self, slots: u32) {
+        let nothing = Item { value: Value::None, trace: TraceId(0) };
+        self.slots.clear();
+        self.slots.resize(slots as usize, nothing);
+        self.base = 0;
+    }
+
+    /// A step whose value follows from the steps under it. It is said unless one of them is not.
+    pub(super) fn op(&mut self, id: NodeId, name: &str, value: Value<'a>, children: &[TraceId]) -> Item<'a> {
+        self.step(NodeKind::Op, name, value, &self.program.node(id).ty, children)
+    }
+
+    pub(super) fn step(
+        &mut self,
+        kind: NodeKind,
+        name: &str,
+        value: Value<'a>,
+        ty: &Type,
+        children: &[TraceId],
+    ) -> Item<'a> {
+        let open = children.iter().all(|child| self.trace.is_open(*child));
+        let mut json = std::mem::take(&mut self.json);
+        json.clear();
+        let new = match &value {
+            Value::Unknown(_) => NewValue::Unknown,
+            Value::Fault(fault) => NewValue::Fault(fault.code()),
+            Value::List(_) | Value::Rec(_) | Value::Fact(_) => NewValue::Unsaid,
+            _ if !open => NewValue::Unsaid,
+            _ => {
+                write_value(&self.program.enums, &value, ty, &mut json);
+                NewValue::Shown(&json)
+            }
+        };
+        let trace = self.trace.add(kind, name, children, new, open);
+        self.json = json;
+        Item { value, trace }
+    }
+
+    pub(super) fn fault(&mut self, fault: Fault, children: &[TraceId]) -> Item<'a> {
+        let trace = self.trace.add(NodeKind::Op, "fault", children, NewValue::Fault(fault.code()), true);
+        Item { value: Value::Fault(fault), trace }
+    }
+
+    /// Values that cannot be calculated with decide over the result: a fault first, then all that
+    /// is missing.
+    pub(super) fn stuck(&mut self, values: &[&Value<'a>]) -> Option<Value<'a>> {
+        if let Some(fault) = values.iter().find(|value| matches!(value, Value::Fault(_))) {
+            return Some((*fault).clone());
+        }
+        let mut missing = values.iter().filter_map(|value| match value {
+            Value::Unknown(missing) => Some(*missing),
+            _ => None,
+        });
+        let first = missing.next()?;
+        let all = missing.fold(first, |all, more| self.union(all, more));
+        Some(Value::Unknown(all))
+    }
+
+    pub(super) fn union(&mut self, left: Missing, right: Missing) -> Missing {
+        if left == right {
+            return left;
+        }
+        let mut both: Vec<u32> =
+            [left, right].iter().flat_map(|one| self.sets[one.0 as usize].iter().copied()).collect();
+        both.sort_unstable();
+        both.dedup();
+        self.sets.push(both.into());
+        Missing(self.sets.len() as u32 - 1)
+    }
+
+    pub(super) fn missing(&mut self, path: String) -> Missing {
+        let at = self.paths.iter().position(|known| *known == path).unwrap_or_else(|| {
+            self.paths.push(path);
+            self.paths.len() - 1
+        });
+        self.sets.push([at as u32].into());
+        Missing(self.sets.len() as u32 - 1)
+    }
+
+    /// The paths of a set, sorted.
+    pub(super) fn missing_paths(&self, missing: Missing) -> Vec<String> {
+        let mut paths: Vec<_> =
+            self.sets[missing.0 as usize].iter().map(|path| self.paths[*path as usize].clone()).collect();
+        paths.sort();
+        paths
+    }
+
+    fn literal(&mut self, id: NodeId) -> Item<'a> {
+        if let Some(known) = &self.caches.literals[id.0 as usize] {
+            return known.clone();
+        }
+        let program: &'a Program = self.program;
+        let node = program.node(id);
+        let (name, value) = match &node.op {
+            Op::Lit(lit) => ("", Value::of_lit(lit)),
+            Op::Const(at) => (program.consts[*at].name.as_str(), Value::of_lit(&program.consts[*at].value)),
+            Op::AsOf => ("as_of", Value::Date(self.context.as_of)),
+            _ => ("build_id", Value::Text(self.context.build_id)),
+        };
+        let item = self.step(NodeKind::Const, name, value, &node.ty, &[]);
+        self.caches.literals[id.0 as usize] = Some(item.clone());
+        item
+    }
+
+    fn datapoints(&mut self) -> Item<'a> {
+        if let Some(known) = &self.caches.datapoints {
+            return known.clone();
+        }
+        let items: Vec<Item<'a>> = (1..=self.program.datapoints)
+            .map(|number| self.step(NodeKind::Const, "", Value::Int(number), &Type::Int, &[]))
+            .collect();
+        let trace = self.trace.add(NodeKind::Const, "datapoints", &[], NewValue::Unsaid, true);
+        let item = Item { value: Value::List(items.into()), trace };
+        self.caches.datapoints = Some(item.clone());
+        item
+    }
+
+    /// The step that stands for a fact.
+    pub(super) fn fact(&mut self, index: u32) -> Item<'a> {
+        self.touched.add(index);
+        let trace = match self.caches.facts[index as usize] {
+            Some(known) => known,
+            None => {
+                let fact = self.indexed.facts[index as usize];
+                let leaf = self.context.leaves.fact(fact);
+                let name = fact.fact_type().name();
+                let trace = self.trace.add(NodeKind::Fact, name, &[], NewValue::Hidden(leaf), true);
+                self.caches.facts[index as usize] = Some(trace);
+                trace
+            }
+        };
+        Item { value: Value::Fact(index), trace }
+    }
+
+    fn product(&mut self) -> Item<'a> {
+        match self.indexed.product {
+            Some(index) => self.fact(index),
+            None => {
+                let missing = self.missing(FactType::Battery.name().to_owned());
+                let trace = self.trace.add(NodeKind::Op, "product", &[], NewValue::Unknown, true);
+                Item { value: Value::Unknown(missing), trace }
+            }
+        }
+    }
+
+    pub(super) fn facts(&mut self, fact_type: FactType) -> Item<'a> {
+        let at = fact_type as usize;
+        if let Some(known) = self.caches.lists[at].clone() {
+            if let Value::List(items) = &known.value {
+                for item in items.iter() {
+                    if let Value::Fact(index) = item.value {
+                        self.touched.add(index);
+                    }
+                }
+            }
+            return known;
+        }
+        let item = self.fact_list(fact_type, self.indexed.of_type(fact_type).to_vec());
+        self.caches.lists[at] = Some(item.clone());
+        item
+    }
+
+    pub(super) fn fact_list(&mut self, fact_type: FactType, indexes: Vec<u32>) -> Item<'a> {
+        let items: Vec<Item<'a>> = indexes.into_iter().map(|index| self.fact(index)).collect();
+        let traces: Vec<TraceId> = items.iter().map(|item| item.trace).collect();
+        let trace = self.trace.add(NodeKind::Op, fact_type.name(), &traces, NewValue::Unsaid, true);
+        Item { value: Value::List(items.into()), trace }
+    }
+
+    fn fact_by(&mut self, fact_type: FactType, key: NodeId) -> Item<'a> {
+        let key = self.eval(key);
+        let value = match &key.value {
+            Value::Text(text) => match self.indexed.by_segment(fact_type, text).first() {
+                Some(index) => return self.fact(*index),
+                None => Value::None,
+            },
+            other => other.clone(),
+        };
+        self.step(NodeKind::Op, "fact", value, &Type::Bool, &[key.trace])
+    }
+
+    fn field(&mut self, id: NodeId, base: NodeId, name: &'a str) -> Item<'a> {
+        let from = self.eval(base);
+        match &from.value {
+            Value::Fact(index) => {
+                let of = self.fact(*index);
+                let found = self.fact_field(*index, name, of.trace);
+                if of.trace == from.trace {
+                    return found;
+                }
+                // The fact was chosen by some step; that step belongs to the derivation.
+                self.op(id, ".", found.value, &[from.trace, found.trace])
+            }
+            Value::Rec(parts) => {
+                let at = match self.program.node(base).ty.present() {
+                    Type::Rec(fields) => fields.binary_search_by(|(field, _)| field.as_str().cmp(name)).ok(),
+                    _ => None,
+                };
+                at.map_or(Item { value: Value::None, trace: from.trace }, |at| parts[at].clone())
+            }
+            stuck => Item { value: stuck.clone(), trace: from.trace },
+        }
+    }
+
+    fn fact_field(&mut self, index: u32, name: &str, of: TraceId) -> Item<'a> {
+        self.touched.add(index);
+        let fact = self.indexed.facts[index as usize];
+        let Some((at, field_type, value)) = field(fact, name) else {
+            return Item { value: Value::None, trace: of };
+        };
+        let at = self.caches.field_starts[index as usize] as usize + at;
+        if let Some(known) = &self.caches.fields[at] {
+            return known.clone();
+        }
+        let access = fact.access(name);
+        let open = access == Access::Public;
+        let mut json = std::mem::take(&mut self.json);
+        json.clear();
+        let new = match value {
+            // That something is absent is no secret: its absence is what verdicts are about.
+            None => NewValue::Shown(b"null"),
+            Some(value) => {
+                let ty = self.program.enums.value_type(field_type);
+                write_value(&self.program.enums, &of_field(value, field_type, of), &ty, &mut json);
+                if open {
+                    NewValue::Shown(&json)
+                } else {
+                    let text = std::str::from_utf8(&json).unwrap_or("null");
+                    NewValue::Hidden(self.context.leaves.value(fact, name, text))
+                }
+            }
+        };
+        let trace = self.trace.add(NodeKind::Field, name, &[of], new, open || value.is_none());
+        self.json = json;
+        let value = value.map_or(Value::None, |value| of_field(value, field_type, trace));
+        let item = Item { value, trace };
+        self.caches.fields[at] = Some(item.clone());
+        item
+    }
+
+    fn wrapped(&mut self, id: NodeId, inner: NodeId) -> Item<'a> {
+        let item = self.eval(inner);
+        match (&self.program.node(id).op, &item.value) {
+            (Op::ToDec(_), Value::Int(number)) => {
+                let value = Value::Dec(Rc::new((*number).into()));
+                Item { value, trace: item.trace }
+            }
+            _ => item,
+        }
+    }
+
+    fn compound(
+        &mut self,
+        id: NodeId,
+        name: &str,
+        parts: &[NodeId],
+        wrap: fn(Rc<[Item<'a>]>) -> Value<'a>,
+    ) -> Item<'a> {
+        let items: Vec<Item<'a>> = parts.iter().map(|part| self.eval(*part)).collect();
+        let traces: Vec<TraceId> = items.iter().map(|item| item.trace).collect();
+        let values: Vec<&Value<'a>> = items.iter().map(|item| &item.value).collect();
+        let value = match self.stuck(&values) {
+            Some(stuck) => stuck,
+            None => wrap(items.into()),
+        };
+        self.op(id, name, value, &traces)
+    }
+
+    fn call(&mut self, id: NodeId, def: usize, args: &[NodeId]) -> Item<'a> {
+        let program: &'a Program = self.program;
+        let def = &program.defs[def];
+        // Arguments are found with the caller's variables, then stand in fresh ones.
+        let next = self.slots.len();
+        let args: Vec<Item<'a>> = args.iter().map(|arg| self.eval(*arg)).collect();
+        debug_assert_eq!(next, self.slots.len());
+        let nothing = Item { value: Value::None, trace: TraceId(0) };
+        self.slots.extend(args);
+        self.slots.resize(next + def.slots as usize, nothing);
+        let before = std::mem::replace(&mut self.base, next);
+        let body = self.eval(def.body);
+        self.base = before;
+        self.slots.truncate(next);
+        let name = def.name.as_str();
+        self.op(id, name, body.value, &[body.trace])
+    }
+}
+
+impl Touched {
+    pub(super) fn add(&mut self, index: u32) {
+        let (word, bit) = (index as usize / 64, index % 64);
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << bit;
+    }
+
+    pub(super) fn extend(&mut self, other: &Touched) {
+        if other.0.len() > self.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (word, more) in self.0.iter_mut().zip(&other.0) {
+            *word |= more;
+        }
+    }
+
+    pub(super) fn indexes(&self) -> Vec<u32> {
+        let words = self.0.iter().enumerate();
+        words
+            .flat_map(|(at, word)| {
+                (0..64u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
+            })
+            .collect()
+    }
+}

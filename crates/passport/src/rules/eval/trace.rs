@@ -1,0 +1,282 @@
+//! How something was found: a graph of small steps, hashed from the bottom up.
+//!
+//! ```text
+//! node = SHA-256(03 || kind || len16 name || name || count16 children || child hashes || value)
+//! kind = 1 CONST, 2 FACT, 3 FIELD, 4 OP, 5 TABLE, 6 ASSERT
+//! value = 00                    none: compound, or follows from values not everybody may see
+//!       | 01 || canonical JSON  shown
+//!       | 02 || 32 bytes        a salted hash that stands for it
+//!       | 03                    unknown, something is missing
+//!       | 04 || code            a calculation without a result
+//! ```
+//!
+//! Lengths and counts are big-endian. Equal steps are one node, so the table of nodes stays small.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
+
+use bpc_core::Hash;
+use sha2::{Digest, Sha256};
+
+/// What a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A value of the package or of the evaluation.
+    Const,
+    /// A fact.
+    Fact,
+    /// A field of a fact.
+    Field,
+    /// A calculation.
+    Op,
+    /// A row of a table.
+    Table,
+    /// What a rule says.
+    Assert,
+}
+
+/// What a step found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceValue<'t> {
+    /// Not said: it is made of parts, or follows from values that not everybody may see.
+    Unsaid,
+    /// Canonical JSON.
+    Shown(&'t str),
+    /// A salted hash stands for it.
+    Hidden(Hash),
+    /// Something is missing.
+    Unknown,
+    /// The calculation has no result, for this reason.
+    Fault(&'t str),
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceNode<'t> {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its name: a field, an operator, a table and row, a rule.
+    pub name: &'t str,
+    /// The steps it rests on; each comes before it in the table.
+    pub children: &'t [u32],
+    /// What it found.
+    pub value: TraceValue<'t>,
+    /// Its hash.
+    pub hash: Hash,
+}
+
+/// All steps of an evaluation.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    nodes: Vec<Stored>,
+    children: Vec<u32>,
+    text: String,
+    seen: HashMap<Hash, u32, BuildHasherDefault<FirstBytes>>,
+    scratch: Vec<u8>,
+}
+
+/// Which step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TraceId(pub(super) u32);
+
+#[derive(Clone, Debug)]
+struct Stored {
+    kind: NodeKind,
+    name: Range<u32>,
+    children: Range<u32>,
+    value: StoredValue,
+    hash: Hash,
+    /// Whether it shows nothing that not everybody may see.
+    open: bool,
+}
+
+#[derive(Clone, Debug)]
+enum StoredValue {
+    Unsaid,
+    Shown(Range<u32>),
+    Hidden(Hash),
+    Unknown,
+    Fault(&'static str),
+}
+
+/// A step to be added.
+pub(super) enum NewValue<'v> {
+    Unsaid,
+    Shown(&'v [u8]),
+    Hidden(Hash),
+    Unknown,
+    Fault(&'static str),
+}
+
+impl NodeKind {
+    /// How it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NodeKind::Const => "CONST",
+            NodeKind::Fact => "FACT",
+            NodeKind::Field => "FIELD",
+            NodeKind::Op => "OP",
+            NodeKind::Table => "TABLE",
+            NodeKind::Assert => "ASSERT",
+        }
+    }
+
+    fn byte(self) -> u8 {
+        match self {
+            NodeKind::Const => 1,
+            NodeKind::Fact => 2,
+            NodeKind::Field => 3,
+            NodeKind::Op => 4,
+            NodeKind::Table => 5,
+            NodeKind::Assert => 6,
+        }
+    }
+}
+
+impl Trace {
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// A step.
+    ///
+    /// # Panics
+    ///
+    /// If there is none of this number.
+    pub fn node(&self, index: u32) -> TraceNode<'_> {
+        let stored = &self.nodes[index as usize];
+        TraceNode {
+            kind: stored.kind,
+            name: &self.text[span(&stored.name)],
+            children: &self.children[span(&stored.children)],
+            value: match &stored.value {
+                StoredValue::Unsaid => TraceValue::Unsaid,
+                StoredValue::Shown(text) => TraceValue::Shown(&self.text[span(text)]),
+                StoredValue::Hidden(hash) => TraceValue::Hidden(*hash),
+                StoredValue::Unknown => TraceValue::Unknown,
+                StoredValue::Fault(code) => TraceValue::Fault(code),
+            },
+            hash: stored.hash,
+        }
+    }
+
+    /// All steps; each rests on earlier ones only.
+    pub fn nodes(&self) -> impl Iterator<Item = TraceNode<'_>> {
+        (0..self.nodes.len() as u32).map(|index| self.node(index))
+    }
+
+    /// The steps that one rests on, itself included, in the order of the table.
+    pub fn under(&self, root: u32) -> Vec<u32> {
+        let mut wanted = vec![false; root as usize + 1];
+        wanted[root as usize] = true;
+        for index in (0..=root).rev().filter(|index| self.nodes[*index as usize].children.start != u32::MAX) {
+            if wanted[index as usize] {
+                for child in self.node(index).children {
+                    wanted[*child as usize] = true;
+                }
+            }
+        }
+        (0..=root).filter(|index| wanted[*index as usize]).collect()
+    }
+
+    pub(super) fn is_open(&self, id: TraceId) -> bool {
+        self.nodes[id.0 as usize].open
+    }
+
+    pub(super) fn hash(&self, id: TraceId) -> Hash {
+        self.nodes[id.0 as usize].hash
+    }
+
+    /// Adds a step, or finds the equal one that is there.
+    pub(super) fn add(
+        &mut self,
+        kind: NodeKind,
+        name: &str,
+        children: &[TraceId],
+        value: NewValue<'_>,
+        open: bool,
+    ) -> TraceId {
+        let hash = self.hash_of(kind, name, children, &value);
+        let next = self.nodes.len() as u32;
+        let id = *self.seen.entry(hash).or_insert(next);
+        if id == next {
+            let value = match value {
+                NewValue::Unsaid => StoredValue::Unsaid,
+                NewValue::Shown(json) => StoredValue::Shown(self.keep(&String::from_utf8_lossy(json))),
+                NewValue::Hidden(hash) => StoredValue::Hidden(hash),
+                NewValue::Unknown => StoredValue::Unknown,
+                NewValue::Fault(code) => StoredValue::Fault(code),
+            };
+            let name = self.keep(name);
+            let first = self.children.len() as u32;
+            self.children.extend(children.iter().map(|child| child.0));
+            let children = first..self.children.len() as u32;
+            self.nodes.push(Stored { kind, name, children, value, hash, open });
+        }
+        TraceId(id)
+    }
+
+    fn keep(&mut self, text: &str) -> Range<u32> {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        start..self.text.len() as u32
+    }
+
+    fn hash_of(&mut self, kind: NodeKind, name: &str, children: &[TraceId], value: &NewValue<'_>) -> Hash {
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        bytes.extend_from_slice(&[3, kind.byte()]);
+        bytes.extend_from_slice(&(name.len() as u16).to_be_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(&(children.len() as u16).to_be_bytes());
+        for child in children {
+            bytes.extend_from_slice(&self.nodes[child.0 as usize].hash.0);
+        }
+        match value {
+            NewValue::Unsaid => bytes.push(0),
+            NewValue::Shown(json) => {
+                bytes.push(1);
+                bytes.extend_from_slice(json);
+            }
+            NewValue::Hidden(hash) => {
+                bytes.push(2);
+                bytes.extend_from_slice(&hash.0);
+            }
+            NewValue::Unknown => bytes.push(3),
+            NewValue::Fault(code) => {
+                bytes.push(4);
+                bytes.extend_from_slice(code.as_bytes());
+            }
+        }
+        let hash = Hash(Sha256::digest(&bytes).into());
+        self.scratch = bytes;
+        hash
+    }
+}
+
+fn span(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+/// Hashes are random already; eight of their bytes place them.
+#[derive(Default)]
+struct FirstBytes(u64);
+
+impl Hasher for FirstBytes {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if let Some(first) = bytes.first_chunk::<8>() {
+            self.0 = u64::from_le_bytes(*first);
+        }
+    }
+}
