@@ -279,7 +279,7 @@ fn records_lists_and_tags_take_their_type_from_where_they_stand() {
     fine(
         "enum Duty { M, x }\n\
          def duty(b: Battery) -> Duty = if b.category in {ev, lmt} then M else x;\n\
-         def docs(k: DocumentKind) -> List[Text] = list(d in facts(Document) where d.kind == k : d.url);\n\
+         def docs(k: DocumentKind) -> List[Text] = list(d in facts(Document) where d.kind == k : need d.url);\n\
          emit /a: Rec{name: Text, address: Text, web: Opt[Text]} dp 1 point 1 =\n\
            match fact(Operator, product.operator_id) { some(o) => some({name: o.name, address: o.postal_address, web: o.web}), none => none };\n\
          emit /b: List[Rec{n: Text}] dp 2 point 1 = list(d in docs(waste_a) : {n: d});\n\
