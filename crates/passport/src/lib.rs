@@ -8,5 +8,8 @@ pub mod facts;
 mod hash;
 pub mod import;
 pub mod json;
+pub mod proof;
+pub mod qr;
 pub mod rules;
+pub mod snapshot;
 pub mod value;

@@ -5,6 +5,7 @@
 
 mod node;
 mod text;
+mod write;
 
 use std::collections::BTreeMap;
 

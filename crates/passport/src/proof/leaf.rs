@@ -1,0 +1,59 @@
+//! One thing that is proved.
+
+use bpc_core::{CanonicalJson, Hash};
+
+use super::salt::{Salt, SaltKey};
+use crate::hash::sha256;
+
+/// What a leaf stands for. Part of its hash, so that none passes for another kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tag {
+    /// A fact of the snapshot.
+    Fact,
+    /// The result of a rule.
+    Result,
+    /// An attribute of the passport.
+    Attribute,
+}
+
+impl Tag {
+    /// `F`, `R` or `D`.
+    #[must_use]
+    pub const fn byte(self) -> u8 {
+        match self {
+            Tag::Fact => b'F',
+            Tag::Result => b'R',
+            Tag::Attribute => b'D',
+        }
+    }
+}
+
+/// An object, its salt and the hash over both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leaf {
+    /// What is proved.
+    pub object: CanonicalJson,
+    /// What makes it unguessable.
+    pub salt: Salt,
+    /// What stands for it in the tree.
+    pub hash: Hash,
+}
+
+/// Between the parts of a leaf's name: no part contains it.
+const UNIT_SEPARATOR: u8 = 0x1f;
+
+impl Leaf {
+    /// The leaf of that object; its name has these parts.
+    pub(super) fn new(key: &SaltKey, tag: Tag, name: &[&str], object: CanonicalJson) -> Self {
+        let name = name.iter().map(|part| part.as_bytes()).collect::<Vec<_>>().join(&UNIT_SEPARATOR);
+        let salt = key.salt(tag, &name);
+        let hash = Self::hash(tag, &salt, &object);
+        Self { object, salt, hash }
+    }
+
+    /// `SHA-256(00 || tag || salt || object)`.
+    #[must_use]
+    pub fn hash(tag: Tag, salt: &Salt, object: &CanonicalJson) -> Hash {
+        sha256(&[&[0, tag.byte()], &salt.0, object.as_bytes()])
+    }
+}

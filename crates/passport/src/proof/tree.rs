@@ -1,0 +1,133 @@
+//! All leaves of a passport, and their roots.
+
+use bpc_core::{CanonicalJson, Hash};
+
+use super::leaf::{Leaf, Tag};
+use super::merkle::root;
+use super::point::Point;
+use super::salt::SaltKey;
+use crate::facts::FactId;
+use crate::hash::sha256;
+use crate::json::Json;
+
+/// An attribute that the passport shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attribute {
+    /// Where in the payload, as a JSON pointer.
+    pub pointer: String,
+    /// Who may see it.
+    pub point: Point,
+    /// What it says.
+    pub value: CanonicalJson,
+}
+
+/// What a rule came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleResult {
+    /// The rule.
+    pub rule: String,
+    /// The result as it is proved.
+    pub object: CanonicalJson,
+}
+
+/// The roots of a passport's proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Roots {
+    /// Over all facts of the snapshot.
+    pub facts: Hash,
+    /// Over all results.
+    pub results: Hash,
+    /// Over the attributes of each point of Annex XIII.
+    pub sections: [Hash; 4],
+    /// Over all of these.
+    pub proof: Hash,
+}
+
+/// All leaves of a passport: facts sorted by type, key and hash, results by rule, attributes by
+/// pointer inside their section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProofTree {
+    /// One leaf for each fact.
+    pub facts: Vec<Leaf>,
+    /// One leaf for each result.
+    pub results: Vec<Leaf>,
+    /// One leaf for each attribute, by point.
+    pub sections: [Vec<Leaf>; 4],
+    /// The roots over them.
+    pub roots: Roots,
+}
+
+impl ProofTree {
+    /// The tree of a passport version. The order of the arguments' entries does not matter.
+    #[must_use]
+    pub fn new(
+        key: &SaltKey,
+        passport_version: &str,
+        facts: &[FactId],
+        results: &[RuleResult],
+        attributes: &[Attribute],
+    ) -> Self {
+        let facts: Vec<Leaf> = sorted(facts, |fact| (fact.fact_type, &fact.key, fact.payload_hash))
+            .into_iter()
+            .map(|fact| fact_leaf(key, fact))
+            .collect();
+        let results: Vec<Leaf> = sorted(results, |result| result.rule.as_str())
+            .into_iter()
+            .map(|result| {
+                Leaf::new(key, Tag::Result, &[passport_version, &result.rule], result.object.clone())
+            })
+            .collect();
+        let sections = Point::ALL.map(|point| {
+            sorted(attributes, |attribute| attribute.pointer.as_str())
+                .into_iter()
+                .filter(|attribute| attribute.point == point)
+                .map(|attribute| attribute_leaf(key, passport_version, attribute))
+                .collect::<Vec<_>>()
+        });
+        let (facts_root, results_root) = (root_of(&facts), root_of(&results));
+        let section_roots = [0, 1, 2, 3].map(|index| root_of(&sections[index]));
+        let proof = proof_root(&facts_root, &results_root, &section_roots);
+        let roots = Roots { facts: facts_root, results: results_root, sections: section_roots, proof };
+        Self { facts, results, sections, roots }
+    }
+}
+
+/// `SHA-256(02 || facts_root || results_root || S1 || S2 || S3 || S4)`.
+#[must_use]
+pub fn proof_root(facts: &Hash, results: &Hash, sections: &[Hash; 4]) -> Hash {
+    let [one, two, three, four] = sections;
+    sha256(&[&[2], &facts.0, &results.0, &one.0, &two.0, &three.0, &four.0])
+}
+
+/// `{"p":pointer,"v":value}`, the object of an attribute's leaf.
+#[must_use]
+pub(crate) fn attribute_object(pointer: &str, value: &CanonicalJson) -> CanonicalJson {
+    let object = Json::object([("p", Json::text(pointer)), ("v", Json::from_canonical(value))]);
+    object.canonical().expect("canonical parts make a canonical whole")
+}
+
+fn fact_leaf(key: &SaltKey, fact: &FactId) -> Leaf {
+    let hash = fact.payload_hash.to_string();
+    let object = Json::object([
+        ("h", Json::text(hash.as_str())),
+        ("k", Json::text(fact.key.as_str())),
+        ("t", Json::text(fact.fact_type)),
+    ]);
+    let object = object.canonical().expect("texts are canonical");
+    Leaf::new(key, Tag::Fact, &[fact.fact_type, &fact.key, &hash], object)
+}
+
+fn attribute_leaf(key: &SaltKey, passport_version: &str, attribute: &Attribute) -> Leaf {
+    let object = attribute_object(&attribute.pointer, &attribute.value);
+    Leaf::new(key, Tag::Attribute, &[passport_version, &attribute.pointer], object)
+}
+
+fn root_of(leaves: &[Leaf]) -> Hash {
+    root(&leaves.iter().map(|leaf| leaf.hash).collect::<Vec<_>>())
+}
+
+fn sorted<'a, T, K: Ord>(items: &'a [T], key: impl Fn(&'a T) -> K) -> Vec<&'a T> {
+    let mut items: Vec<_> = items.iter().collect();
+    items.sort_by_key(|item| key(item));
+    items
+}
