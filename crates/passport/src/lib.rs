@@ -4,12 +4,15 @@
 //!
 //! Everything legal is data (tables, rule packages with dates), never code.
 
+pub mod credential;
+pub mod disclosure;
 pub mod facts;
 mod hash;
 pub mod import;
 pub mod json;
 pub mod proof;
 pub mod qr;
+pub mod receipt;
 pub mod rules;
 pub mod snapshot;
 pub mod value;

@@ -30,12 +30,15 @@ fn scan(png: &[u8]) -> Vec<String> {
 #[test]
 fn the_proof_code_scans_back() {
     let text = code(1).to_string();
-    assert_eq!(
-        text,
-        "BPC1|pv=01010101-0101-0101-0101-010101010101|ph=AEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQ\
-         |pr=KRKFIVCUKRKFIVCUKRKFIVCUKRKFIVCUKRKFIVCUKRKFIVCUKRKA|rh=A4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQ"
-            .replace("AEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQ", "AEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQ")
-    );
+    // As Python's base64.b32encode writes 32 bytes of 01, 54 and 07.
+    let expected = [
+        "BPC1",
+        "pv=01010101-0101-0101-0101-010101010101",
+        "ph=AEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQCAIBAEAQ",
+        "pr=KRKFIVCUKRKFIVCUKRKFIVCUKRKFIVCUKRKFIVCUKRKFIVCUKRKA",
+        "rh=A4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYHA4DQ",
+    ];
+    assert_eq!(text, expected.join("|"));
     let png = QrCode::new(&text).expect("a code").png().expect("a picture");
     assert_eq!(scan(&png), [text]);
 }
