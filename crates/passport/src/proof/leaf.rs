@@ -14,16 +14,19 @@ pub enum Tag {
     Result,
     /// An attribute of the passport.
     Attribute,
+    /// A value that a trace does not show.
+    Value,
 }
 
 impl Tag {
-    /// `F`, `R` or `D`.
+    /// `F`, `R`, `D` or `V`.
     #[must_use]
     pub const fn byte(self) -> u8 {
         match self {
             Tag::Fact => b'F',
             Tag::Result => b'R',
             Tag::Attribute => b'D',
+            Tag::Value => b'V',
         }
     }
 }
@@ -44,7 +47,7 @@ const UNIT_SEPARATOR: u8 = 0x1f;
 
 impl Leaf {
     /// The leaf of that object; its name has these parts.
-    pub(super) fn new(key: &SaltKey, tag: Tag, name: &[&str], object: CanonicalJson) -> Self {
+    pub(crate) fn new(key: &SaltKey, tag: Tag, name: &[&str], object: CanonicalJson) -> Self {
         let name = name.iter().map(|part| part.as_bytes()).collect::<Vec<_>>().join(&UNIT_SEPARATOR);
         let salt = key.salt(tag, &name);
         let hash = Self::hash(tag, &salt, &object);

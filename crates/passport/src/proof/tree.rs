@@ -1,5 +1,6 @@
 //! All leaves of a passport, and their roots.
 
+use bpc_core::canonical::write_string;
 use bpc_core::{CanonicalJson, Hash};
 
 use super::leaf::{Leaf, Tag};
@@ -102,8 +103,12 @@ pub fn proof_root(facts: &Hash, results: &Hash, sections: &[Hash; 4]) -> Hash {
 /// `{"p":pointer,"v":value}`, the object of an attribute's leaf.
 #[must_use]
 pub(crate) fn attribute_object(pointer: &str, value: &CanonicalJson) -> CanonicalJson {
-    let object = Json::object([("p", Json::text(pointer)), ("v", Json::from_canonical(value))]);
-    object.canonical().expect("canonical parts make a canonical whole")
+    let mut object = b"{\"p\":".to_vec();
+    write_string(pointer, &mut object);
+    object.extend_from_slice(b",\"v\":");
+    object.extend_from_slice(value.as_bytes());
+    object.push(b'}');
+    CanonicalJson::from_trusted(object)
 }
 
 fn fact_leaf(key: &SaltKey, fact: &FactId) -> Leaf {
