@@ -1,6 +1,8 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub mod small;
+
 use std::path::PathBuf;
 
 /// The bytes of a file under `tests/data`.
