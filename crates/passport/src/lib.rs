@@ -4,6 +4,7 @@
 //!
 //! Everything legal is data (tables, rule packages with dates), never code.
 
+pub mod compile;
 pub mod credential;
 pub mod disclosure;
 pub mod facts;

@@ -22,5 +22,5 @@ pub use leaf::{Leaf, Tag};
 pub use merkle::{audit_path, path_root, root};
 pub use point::Point;
 pub use salt::{Salt, SaltKey};
-pub(crate) use tree::attribute_object;
 pub use tree::{Attribute, ProofTree, Roots, RuleResult, proof_root};
+pub(crate) use tree::{attribute_object, fact_leaves};

@@ -68,22 +68,27 @@ impl ProofTree {
         results: &[RuleResult],
         attributes: &[Attribute],
     ) -> Self {
-        let facts: Vec<Leaf> = sorted(facts, |fact| (fact.fact_type, &fact.key, fact.payload_hash))
-            .into_iter()
-            .map(|fact| fact_leaf(key, fact))
-            .collect();
+        Self::over(key, passport_version, fact_leaves(key, facts), results, attributes)
+    }
+
+    /// The same over leaves of facts that are there already.
+    pub(crate) fn over(
+        key: &SaltKey,
+        passport_version: &str,
+        facts: Vec<Leaf>,
+        results: &[RuleResult],
+        attributes: &[Attribute],
+    ) -> Self {
         let results: Vec<Leaf> = sorted(results, |result| result.rule.as_str())
             .into_iter()
             .map(|result| {
                 Leaf::new(key, Tag::Result, &[passport_version, &result.rule], result.object.clone())
             })
             .collect();
+        let attributes = sorted(attributes, |attribute| attribute.pointer.as_str());
         let sections = Point::ALL.map(|point| {
-            sorted(attributes, |attribute| attribute.pointer.as_str())
-                .into_iter()
-                .filter(|attribute| attribute.point == point)
-                .map(|attribute| attribute_leaf(key, passport_version, attribute))
-                .collect::<Vec<_>>()
+            let of_point = attributes.iter().filter(|attribute| attribute.point == point);
+            of_point.map(|attribute| attribute_leaf(key, passport_version, attribute)).collect::<Vec<_>>()
         });
         let (facts_root, results_root) = (root_of(&facts), root_of(&results));
         let section_roots = [0, 1, 2, 3].map(|index| root_of(&sections[index]));
@@ -91,6 +96,13 @@ impl ProofTree {
         let roots = Roots { facts: facts_root, results: results_root, sections: section_roots, proof };
         Self { facts, results, sections, roots }
     }
+}
+
+/// The leaves of facts, sorted by type, key and hash.
+#[must_use]
+pub(crate) fn fact_leaves(key: &SaltKey, facts: &[FactId]) -> Vec<Leaf> {
+    let facts = sorted(facts, |fact| (fact.fact_type, &fact.key, fact.payload_hash));
+    facts.into_iter().map(|fact| fact_leaf(key, fact)).collect()
 }
 
 /// `SHA-256(02 || facts_root || results_root || S1 || S2 || S3 || S4)`.

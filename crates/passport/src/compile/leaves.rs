@@ -1,0 +1,52 @@
+//! The hashes that stand for facts and hidden values in traces.
+
+use std::collections::HashMap;
+
+use bpc_core::{CanonicalJson, Hash};
+
+use crate::facts::{Fact, FactId};
+use crate::proof::{Leaf, SaltKey, Tag, fact_leaves};
+use crate::rules::Leaves;
+use crate::snapshot::SealedSnapshot;
+
+/// The leaves of a snapshot's facts.
+pub(super) struct SnapshotLeaves<'a> {
+    key: &'a SaltKey,
+    facts: &'a [Fact],
+    leaves: Vec<Leaf>,
+}
+
+impl<'a> SnapshotLeaves<'a> {
+    pub(super) fn new(snapshot: &'a SealedSnapshot) -> Self {
+        let ids: Vec<FactId> = snapshot.facts().iter().map(Fact::id).collect();
+        let leaves = fact_leaves(snapshot.salt_key(), &ids);
+        Self { key: snapshot.salt_key(), facts: snapshot.facts(), leaves }
+    }
+
+    /// Which fact a hash stands for.
+    pub(super) fn facts_by_hash(&self) -> HashMap<Hash, &'a Fact> {
+        self.leaves.iter().map(|leaf| leaf.hash).zip(self.facts).collect()
+    }
+
+    pub(super) fn into_leaves(self) -> Vec<Leaf> {
+        self.leaves
+    }
+}
+
+impl Leaves for SnapshotLeaves<'_> {
+    fn fact(&self, fact: &Fact) -> Hash {
+        // Snapshots keep their facts in the order of the leaves.
+        let name = |fact: &Fact| (fact.fact_type().name(), fact.key().to_owned());
+        let place = self.facts.binary_search_by(|other| name(other).cmp(&name(fact)));
+        place.map_or_else(
+            |_| unreachable!("the evaluation was given the facts of this snapshot"),
+            |place| self.leaves[place].hash,
+        )
+    }
+
+    fn value(&self, fact: &Fact, field: &str, json: &str) -> Hash {
+        let hash = fact.payload_hash().to_string();
+        let name = [fact.fact_type().name(), fact.key(), &hash, field];
+        Leaf::new(self.key, Tag::Value, &name, CanonicalJson::from_trusted(json.as_bytes().to_vec())).hash
+    }
+}
