@@ -1,6 +1,7 @@
 //! One compilation, from inputs to receipt.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use bpc_core::{CanonicalJson, Hash};
 use uuid::Uuid;
@@ -17,7 +18,7 @@ use crate::receipt::{Receipt, VerdictCounts, passport_version_id};
 use crate::rules::{Context, Results, Verdict, evaluate};
 
 /// A passport version, not yet signed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Compiled {
     /// Its id.
     pub passport_version_id: Uuid,
@@ -134,6 +135,12 @@ impl Compiled {
         let attributes = attributes(&self.results);
         let public = attributes.iter().filter(|attribute| attribute.point == Point::One);
         payload::nested(public).expect("a part of a payload")
+    }
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Compiled({}, receipt {})", self.passport_version_id, self.receipt_hash)
     }
 }
 
