@@ -2,7 +2,7 @@
 
 mod common;
 
-use bpc_passport::compile::{CompileError, Input, compile, rebuild};
+use bpc_passport::compile::{CompileError, Input, Stored, compile, rebuild, replay};
 use bpc_passport::credential;
 use bpc_passport::disclosure::{AttributeProof, Bundle, Role, verify, verify_attribute};
 use bpc_passport::facts::{Fact, FactType, Fields, Value};
@@ -179,6 +179,34 @@ fn the_tree_is_rebuilt_from_what_was_stored() {
     assert!(rebuild(compiled.payload.as_bytes(), proof.as_bytes(), &salt_key).is_err());
     assert!(rebuild(compiled.payload.as_bytes(), compiled.proof.as_bytes(), &SaltKey::new([0; 32])).is_err());
     assert_eq!(rebuild(b"{}", b"{}", &salt_key).expect_err("refused").code(), "REPLAY_MISMATCH");
+}
+
+#[test]
+fn a_stored_passport_replays_byte_for_byte_and_a_changed_one_does_not() {
+    let compiled = passport(EV);
+    let signed = signed(&compiled);
+    let (snapshot, rules, run, id) = (seal(facts(EV.0)), checked(RULES), test_run(), key().id());
+    let input = input(EV.1, &snapshot, &rules, &run, &id);
+    let stored = Stored {
+        payload: compiled.payload.as_bytes(),
+        proof: compiled.proof.as_bytes(),
+        receipt: compiled.receipt_bytes.as_bytes(),
+        signature: Some((&signed.signature, &signed.public_key)),
+    };
+    assert!(replay(&input, &stored).is_ok());
+    let edited = compiled.payload.as_str().replace("\"450\"", "\"451\"");
+    let error = replay(&input, &Stored { payload: edited.as_bytes(), ..stored }).expect_err("changed");
+    assert_eq!(
+        (error.code(), error.to_string().as_str()),
+        ("REPLAY_MISMATCH", "compiling again gives another payload")
+    );
+    let mut forged = signed.signature;
+    forged[5] ^= 1;
+    let error = replay(&input, &Stored { signature: Some((&forged, &signed.public_key)), ..stored });
+    assert_eq!(error.expect_err("forged").code(), "SIGNATURE_INVALID");
+    let other = checked(&RULES.replace("E_VOLT", "E_VOLTS"));
+    let input = Input { rules: bpc_passport::compile::Rules { checked: &other, ..input.rules }, ..input };
+    assert_eq!(replay(&input, &stored).expect_err("other rules").code(), "REPLAY_MISMATCH");
 }
 
 #[test]

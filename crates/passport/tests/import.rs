@@ -210,6 +210,26 @@ fn catenax_samples_that_map_are_imported() {
 }
 
 #[test]
+fn a_flat_footprint_of_pact_is_read_too() {
+    let text = r#"{"id":"3893bb5d-da16-4dc1-9185-11d97476c254","specVersion":"3.0.0","status":"Active",
+        "companyIds":["urn:pact:company:1"],"companyName":"My Corp","productIds":["urn:pact:product:7"],
+        "productNameCompany":"Cathode powder","pcf":{"declaredUnitOfMeasurement":"kilogram","declaredUnitAmount":"1.0",
+        "pcfExcludingBiogenicUptake":"12.25","crossSectoralStandards":["ISO14067"],"primaryDataShare":"56.12",
+        "referencePeriodStart":"2025-01-01T00:00:00Z","referencePeriodEnd":"2026-01-01T00:00:00Z","geographyCountry":"FI"}}"#;
+    let imported = import(Request {
+        bytes: text.as_bytes(),
+        kind: DocumentKind::Pcf,
+        format: Format::Auto,
+        sku: Some("SKU-1"),
+    });
+    let imported = imported.expect("a footprint");
+    let key = "pcfin:SKU-1/urn:pact:product:7";
+    assert_eq!(format!("{:?}", field(&imported, key, "value")), "Qty(12.25 kgCO2e)");
+    assert_eq!(field(&imported, key, "boundary"), &Value::Tag("cradle_to_gate"));
+    assert_eq!(field(&imported, key, "method"), &Value::Tag("ISO14067"));
+}
+
+#[test]
 fn a_catenax_battery_pass_without_its_impossible_values_is_imported() {
     let text = String::from_utf8(data("catenax/BatteryPass-6.1.0.json")).expect("UTF-8");
     let repaired = text.replace("7172-75-08", "2000-03-01").replace("201-004-7", "77-09-8");

@@ -10,11 +10,13 @@ mod payload;
 mod proof_document;
 mod reads;
 mod rebuild;
+mod replay;
 mod run;
 
 pub use error::{BlockedRule, CompileError};
 pub use input::{Input, Rules};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
+pub use replay::{ReplayError, Stored, replay};
 pub use run::{Compiled, compile};
 
 /// The most bytes of a payload.

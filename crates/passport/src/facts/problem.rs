@@ -4,7 +4,7 @@ use crate::json::escape_pointer;
 
 /// A value that a schema refuses: where, under which stable code, what was expected and what was
 /// found. All of a document's problems are collected, so that it is repaired once.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, thiserror::Error)]
 #[error("{code} at {at:?}: expected {expected}, found {found}", at = if pointer.is_empty() { "the document" } else { pointer.as_str() })]
 pub struct Problem {
     /// The stable name of the rule that was broken.

@@ -141,9 +141,12 @@ pub(super) const METHODS: Words = &[
     ("ISO 14067", "ISO14067"),
     ("ISO Standard 14067", "ISO14067"),
     ("ISO 14067:2018", "ISO14067"),
+    ("ISO14067", "ISO14067"),
+    ("GHGP-Product", "GHGP"),
     ("GHG Protocol", "GHGP"),
     ("GHG Protocol Product standard", "GHGP"),
     ("PEF", "PEFCR"),
+    ("PACT-3.0", "PACT_3"),
     ("PACT Methodology 3.0", "PACT_3"),
 ];
 

@@ -61,7 +61,7 @@ const ROWS: &[(&str, &[&str], Shape)] = &[
         &["/companyAndProductInformation/0/companyInformation/0/companyIds/0", "/companyIds/0"],
         Shape::Plain,
     ),
-    ("boundary", &["/scopeOfPcfForm/0/partialFullPcf", "/partialFullPcf"], Shape::Words(BOUNDARIES)),
+    ("boundary", BOUNDARY, Shape::Words(BOUNDARIES)),
     (
         "pcf_id",
         &["/pcfAssessmentAndMethodology/0/pcfAssessmentInformation/0/idAndVersion/0/id", "/id"],
@@ -152,6 +152,8 @@ const ROWS: &[(&str, &[&str], Shape)] = &[
     ),
 ];
 
+const BOUNDARY: &[&str] = &["/scopeOfPcfForm/0/partialFullPcf", "/partialFullPcf"];
+
 const PRODUCTS: &[&str] =
     &["/companyAndProductInformation/0/productInformation/0/productIds/0", "/productIds/0"];
 
@@ -177,6 +179,10 @@ pub(in super::super) fn import(root: &Node<'_>, subject: Subject<'_>, findings: 
     let mut draft = Draft::new(FactType::PcfInput, root);
     for (field, places, shape) in ROWS {
         draft.take(field, &root.first_of(places), *shape);
+    }
+    // PACT has no field for the boundary: its footprints end at the gate.
+    if !root.first_of(BOUNDARY).is_present() && root.at("/pcf").is_present() {
+        draft.set("boundary", Value::Tag("cradle_to_gate"), &root.at("/specVersion"));
     }
     // Several standards may be named; the first that we have a word for counts.
     for standard in root.first_of(STANDARDS).items() {
