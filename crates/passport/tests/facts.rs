@@ -140,3 +140,14 @@ fn documents_are_as_open_as_their_kind() {
         assert_eq!(fact.sku(), Some("SKU-1"));
     }
 }
+
+#[test]
+fn a_hazard_code_is_told_from_any_other_text() {
+    let form = bpc_passport::facts::TextForm::HazardCode;
+    for text in ["H350", "H360FD", "EUH066"] {
+        assert!(form.admits(text), "{text}");
+    }
+    for text in ["", "H", "H35", "Hé€", "Hé€é", "350", "H350 ", "EUH", "H350FDXX"] {
+        assert!(!form.admits(text), "{text}");
+    }
+}

@@ -36,8 +36,8 @@ impl<'a> SnapshotLeaves<'a> {
 impl Leaves for SnapshotLeaves<'_> {
     fn fact(&self, fact: &Fact) -> Hash {
         // Snapshots keep their facts in the order of the leaves.
-        let name = |fact: &Fact| (fact.fact_type().name(), fact.key().to_owned());
-        let place = self.facts.binary_search_by(|other| name(other).cmp(&name(fact)));
+        let wanted = (fact.fact_type().name(), fact.key());
+        let place = self.facts.binary_search_by(|other| (other.fact_type().name(), other.key()).cmp(&wanted));
         place.map_or_else(
             |_| unreachable!("the evaluation was given the facts of this snapshot"),
             |place| self.leaves[place].hash,

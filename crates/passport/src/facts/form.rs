@@ -78,9 +78,9 @@ fn is_language(text: &str) -> bool {
 /// `H` and three digits, or `EUH` and three digits, with the letters that CLP appends.
 fn is_hazard_code(text: &str) -> bool {
     let rest = text.strip_prefix("EUH").or_else(|| text.strip_prefix('H')).unwrap_or("");
-    let (digits, letters) = rest.split_at(rest.len().min(3));
-    digits.len() == 3
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
+    // Not `split_at`: the third byte may lie inside a character.
+    let (Some(digits), Some(letters)) = (rest.get(..3), rest.get(3..)) else { return false };
+    digits.bytes().all(|byte| byte.is_ascii_digit())
         && letters.len() <= 3
         && letters.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
