@@ -11,12 +11,14 @@ use super::diagnostic::Diagnostics;
 use super::eval::{self, Context, EvalError, Results};
 use super::program::Program;
 use super::syntax::Package;
+use super::test::declared::Tests;
 
 /// A checked package.
 #[derive(Clone, Debug)]
 pub struct Checked {
     pub(super) package: Package,
     pub(super) program: Program,
+    pub(super) tests: Tests,
     canonical: CanonicalJson,
     rules_hash: Hash,
     warnings: Diagnostics,
@@ -39,10 +41,10 @@ pub enum InEffect {
 ///
 /// All that is wrong with it, in the order of the text.
 pub fn check(package: &Package) -> Result<Checked, Diagnostics> {
-    let (program, warnings) = super::check::program(package)?;
+    let (program, tests, warnings) = super::check::program(package)?;
     let canonical = canonical::canonical(&program);
     let rules_hash = canonical::rules_hash(&canonical);
-    Ok(Checked { package: package.clone(), program, canonical, rules_hash, warnings })
+    Ok(Checked { package: package.clone(), program, tests, canonical, rules_hash, warnings })
 }
 
 /// Evaluates all attributes and rules over facts, in whatever order they come.
@@ -69,6 +71,11 @@ impl Checked {
     /// What will run.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// What it declares about itself.
+    pub fn tests(&self) -> &Tests {
+        &self.tests
     }
 
     /// The tree it was made from.

@@ -39,6 +39,9 @@ impl Checker<'_> {
             ExprKind::None => match want {
                 Some(want @ Type::Opt(_)) => self.add(Op::Lit(Lit::None), want.clone(), span),
                 Some(Type::Wrong) => self.add(Op::Lit(Lit::None), Type::Wrong, span),
+                Some(Type::Enum(id)) if self.enums().tag(*id, "none").is_some() => {
+                    self.tag_node(*id, "none", span)
+                }
                 _ => self.type_error(span, "`none` of what cannot be told here"),
             },
             ExprKind::Name(name) => self.name(name, plain, span),

@@ -19,6 +19,8 @@ impl Checker<'_> {
             (_, Type::Wrong) => None,
             (ExprKind::None, Type::Opt(_)) => Some(Lit::None),
             (_, Type::Opt(inner)) => self.literal(expr, inner),
+            // An enumeration may have a value of this name.
+            (ExprKind::None, Type::Enum(id)) => self.tag(*id, "none", span),
             (ExprKind::Minus(inner), _) => match self.literal(inner, want)? {
                 Lit::Int(number) => Some(Lit::Int(-number)),
                 Lit::Dec(number) => Some(Lit::Dec(-&number)),

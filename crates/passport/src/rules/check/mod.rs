@@ -15,7 +15,9 @@ mod possible;
 mod rules;
 mod scope;
 mod tables;
+mod tests;
 mod types;
+mod values;
 
 use crate::value::Date;
 
@@ -23,6 +25,7 @@ use super::diagnostic::{Code, Diagnostic, Diagnostics};
 use super::program::{Node, NodeId, Op, Program};
 use super::source::Span;
 use super::syntax::ast::{Name, Package};
+use super::test::declared::Tests;
 use super::types::{Enums, Type};
 use names::Names;
 use scope::Scope;
@@ -32,7 +35,7 @@ use scope::Scope;
 /// # Errors
 ///
 /// All that is wrong, in the order of the text; warnings among it.
-pub(super) fn program(package: &Package) -> Result<(Program, Diagnostics), Diagnostics> {
+pub(super) fn program(package: &Package) -> Result<(Program, Tests, Diagnostics), Diagnostics> {
     let mut wrong = Vec::new();
     let names = Names::collect(package, &mut wrong);
     let mut checker = Checker { package, names, nodes: Vec::new(), scope: Scope::default(), wrong };
@@ -41,6 +44,7 @@ pub(super) fn program(package: &Package) -> Result<(Program, Diagnostics), Diagn
     let defs = checker.defs();
     let rules = checker.rules();
     let emits = checker.emits();
+    let tests = checker.tests(&tests::Items { rules: &rules, emits: &emits });
     let (effective, until) = checker.effective();
     let Checker { names, nodes, mut wrong, .. } = checker;
     if !wrong.is_empty() {
@@ -67,7 +71,7 @@ pub(super) fn program(package: &Package) -> Result<(Program, Diagnostics), Diagn
     }
     possible::possible(&mut program);
     cost::bound(&mut program, &mut wrong);
-    Ok((program, Diagnostics(wrong).sorted()))
+    Ok((program, tests, Diagnostics(wrong).sorted()))
 }
 
 /// What is known while a package is checked.

@@ -1,7 +1,5 @@
 //! Truth, comparisons, branches and tables.
 
-use std::rc::Rc;
-
 use crate::rules::program::{Compare, Lit, Logic, NodeId, Program, Slot, TableColumn};
 use crate::rules::table::{bound_cell, row_at, text_cell};
 
@@ -56,7 +54,7 @@ impl<'a, P: Probe> Machine<'a, P> {
         let value = match self.stuck(&[&left.value, &right.value]) {
             Some(stuck) => stuck,
             None => {
-                self.probe.compared(id, &|| lit(&left.value), &|| lit(&right.value));
+                self.probe.compared(id, &|| left.value.lit(), &|| right.value.lit());
                 let holds = match compare {
                     Compare::Equal => left.value.same(&right.value),
                     Compare::NotEqual => !left.value.same(&right.value),
@@ -190,17 +188,4 @@ fn cell(column: &TableColumn, value: &Value<'_>) -> usize {
         }),
         _ => 0,
     }
-}
-
-fn lit(value: &Value<'_>) -> Option<Lit> {
-    Some(match value {
-        Value::Bool(truth) => Lit::Bool(*truth),
-        Value::Int(number) => Lit::Int(*number),
-        Value::Dec(number) => Lit::Dec(Rc::unwrap_or_clone(Rc::clone(number))),
-        Value::Date(date) => Lit::Date(*date),
-        Value::Month(month) => Lit::Month(*month),
-        Value::Text(text) => Lit::Text((*text).to_owned()),
-        Value::Tag(tag) => Lit::Tag(*tag),
-        _ => return None,
-    })
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::facts::{Access, Fact, FactType};
-use crate::rules::program::{NodeId, Op, Program, Slot, Step};
+use crate::rules::program::{Def, Lit, NodeId, Op, Program, Slot, Step};
 use crate::rules::types::Type;
 
 use super::facts::{Indexed, field, first_segment};
@@ -11,7 +11,7 @@ use super::probe::Probe;
 use super::results::{Emission, Results, RuleResult, in_order};
 use super::trace::{NewValue, NodeKind, Trace, TraceId};
 use super::value::{Fault, Item, Missing, Value, of_field, write_value};
-use super::{Context, EvalError};
+use super::{Answer, Context, EvalError};
 
 /// An evaluation on its way.
 pub(super) struct Machine<'a, P> {
@@ -103,7 +103,8 @@ impl<'a, P: Probe> Machine<'a, P> {
         }
     }
 
-    pub(super) fn run(mut self) -> Result<Results, EvalError> {
+    /// Evaluates everything, in order.
+    pub(super) fn run(&mut self) -> Result<(), EvalError> {
         for step in &self.program.order {
             match step {
                 Step::Emit(emit) => self.emit(*emit),
@@ -113,9 +114,32 @@ impl<'a, P: Probe> Machine<'a, P> {
                 return Err(EvalError::Fuel { fuel: self.context.fuel });
             }
         }
+        Ok(())
+    }
+
+    /// What was found.
+    pub(super) fn finish(self) -> Results {
         let rules = in_order(self.program, self.verdicts);
         let emissions = self.emitted.into_iter().flatten().map(|emitted| emitted.emission).collect();
-        Ok(Results { rules, emissions, trace: self.trace, cost: self.cost })
+        Results { rules, emissions, trace: self.trace, cost: self.cost }
+    }
+
+    /// The value of a definition for these arguments.
+    pub(super) fn ask(&mut self, def: &'a Def, args: &'a [Lit]) -> Answer {
+        self.enter(def.slots);
+        for (slot, lit) in args.iter().enumerate() {
+            let item = self.step(NodeKind::Const, "", Value::of_lit(lit), &def.params[slot].1, &[]);
+            self.slots[slot] = item;
+        }
+        let value = self.eval(def.body).value;
+        match value.lit() {
+            Some(lit) => Answer::Value(lit),
+            None => match value {
+                Value::Unknown(missing) => Answer::Unknown(self.missing_paths(missing)),
+                Value::Fault(fault) => Answer::Fault(fault.code()),
+                _ => Answer::Compound,
+            },
+        }
     }
 
     /// The value of a node, and how it was found.

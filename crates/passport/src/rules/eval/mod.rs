@@ -19,7 +19,7 @@ use crate::facts::{Fact, FactType};
 use crate::value::Date;
 
 use super::limits::FUEL;
-use super::program::Program;
+use super::program::{Def, Lit, Program};
 use facts::Indexed;
 use machine::Machine;
 use probe::{NoProbe, Probe};
@@ -82,6 +82,19 @@ pub enum EvalError {
     },
 }
 
+/// What a definition says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A value.
+    Value(Lit),
+    /// A list, record or fact.
+    Compound,
+    /// These are missing.
+    Unknown(Vec<String>),
+    /// The calculation has no result, for this reason.
+    Fault(&'static str),
+}
+
 impl EvalError {
     /// The stable name, for machines.
     #[must_use]
@@ -123,5 +136,22 @@ pub(super) fn evaluate_with<P: Probe>(
     probe: &mut P,
 ) -> Result<Results, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    Machine::new(program, &indexed, context, probe).run()
+    let mut machine = Machine::new(program, &indexed, context, probe);
+    machine.run()?;
+    Ok(machine.finish())
+}
+
+/// Evaluates everything, and then a definition for some arguments.
+pub(super) fn ask<P: Probe>(
+    program: &Program,
+    facts: &[Fact],
+    context: Context<'_>,
+    def: &Def,
+    args: &[Lit],
+    probe: &mut P,
+) -> Result<Answer, EvalError> {
+    let indexed = Indexed::new(facts, context.product)?;
+    let mut machine = Machine::new(program, &indexed, context, probe);
+    machine.run()?;
+    Ok(machine.ask(def, args))
 }

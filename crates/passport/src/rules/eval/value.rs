@@ -86,6 +86,21 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The same as a literal, if it can be one.
+    pub(super) fn lit(&self) -> Option<Lit> {
+        Some(match self {
+            Value::Bool(truth) => Lit::Bool(*truth),
+            Value::Int(number) => Lit::Int(*number),
+            Value::Dec(number) => Lit::Dec(Decimal::clone(number)),
+            Value::Date(date) => Lit::Date(*date),
+            Value::Month(month) => Lit::Month(*month),
+            Value::Text(text) => Lit::Text((*text).to_owned()),
+            Value::Tag(tag) => Lit::Tag(*tag),
+            Value::None => Lit::None,
+            _ => return None,
+        })
+    }
+
     /// Whether two values of one scalar type are the same.
     pub(super) fn same(&self, other: &Value<'_>) -> bool {
         match (self, other) {
