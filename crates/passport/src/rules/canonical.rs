@@ -17,8 +17,52 @@ use super::program::{CellTest, Emit, Lit, NodeId, Op, Program, Rule, Shown, Tabl
 use super::syntax::ast::Many;
 use super::types::{Enums, Type};
 
+/// The fields of an item, as canonical JSON by name.
+pub(super) type Part = BTreeMap<&'static str, String>;
+
+/// All items of a program by kind and name, to see what of two programs is not the same.
+pub(super) fn parts(program: &Program) -> BTreeMap<(&'static str, String), Part> {
+    let Json::Object(whole) = json(program) else { return BTreeMap::new() };
+    let mut parts: BTreeMap<(&'static str, String), Part> = BTreeMap::new();
+    let mut package = Part::new();
+    for (name, value) in whole {
+        let kind = match name {
+            "consts" => "const",
+            "defs" => "def",
+            "emits" => "emit",
+            "enums" => "enum",
+            "rules" => "rule",
+            "tables" => "table",
+            _ => {
+                package.insert(name, written(&value));
+                continue;
+            }
+        };
+        let Json::List(items) = value else { continue };
+        for item in items {
+            let Json::Object(fields) = item else { continue };
+            let of = ["name", "pointer", "id"].into_iter().find_map(|key| match fields.get(key) {
+                Some(Json::Text(name)) => Some(name.clone()),
+                _ => None,
+            });
+            let fields = fields.iter().map(|(name, value)| (*name, written(value))).collect();
+            parts.insert((kind, of.unwrap_or_default()), fields);
+        }
+    }
+    parts.insert(("package", program.name.clone()), package);
+    parts
+}
+
 /// The canonical form of a program.
 pub(super) fn canonical(program: &Program) -> CanonicalJson {
+    to_canonical(&json(program)).expect("texts, integers and short nesting are canonical")
+}
+
+fn written(json: &Json) -> String {
+    to_canonical(json).map_or(String::new(), |text| text.as_str().to_owned())
+}
+
+fn json(program: &Program) -> Json {
     let known = Enums::known().all().len();
     let own = program.enums.all()[known..]
         .iter()
@@ -41,7 +85,7 @@ pub(super) fn canonical(program: &Program) -> CanonicalJson {
             ("result", text(program.enums.show(&def.result))),
         ])
     });
-    let whole = object([
+    object([
         ("consts", list(consts)),
         ("datapoints", Json::Number(program.datapoints)),
         ("defs", list(defs)),
@@ -54,8 +98,7 @@ pub(super) fn canonical(program: &Program) -> CanonicalJson {
         ("tables", list(program.tables.iter().map(|table| table_json(program, table)))),
         ("until", program.until.map_or(Json::Null, |until| text(until.to_string()))),
         ("version", text(&program.version)),
-    ]);
-    to_canonical(&whole).expect("texts, integers and short nesting are canonical")
+    ])
 }
 
 /// The hash of a canonical program.

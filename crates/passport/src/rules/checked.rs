@@ -10,6 +10,7 @@ use super::canonical;
 use super::diagnostic::Diagnostics;
 use super::eval::{self, Context, EvalError, Results};
 use super::program::Program;
+use super::source::Sources;
 use super::syntax::Package;
 use super::test::declared::Tests;
 
@@ -83,6 +84,11 @@ impl Checked {
         &self.package
     }
 
+    /// The texts it was made from.
+    pub fn sources(&self) -> &Sources {
+        &self.package.sources
+    }
+
     /// All that decides about results, as canonical JSON.
     pub fn canonical(&self) -> &CanonicalJson {
         &self.canonical
@@ -110,7 +116,7 @@ impl Checked {
 
 /// SHA-256 over the texts of a package, in the order of their names: what the tests of a version
 /// were.
-pub fn sources_hash(sources: &super::Sources) -> Hash {
+pub fn sources_hash(sources: &Sources) -> Hash {
     let mut files: Vec<_> = sources.files().iter().collect();
     files.sort_by(|left, right| left.name.cmp(&right.name));
     let mut bytes = Vec::new();

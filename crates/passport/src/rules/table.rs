@@ -2,8 +2,76 @@
 //! together name a row.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
-use super::program::{Lit, Table, TableColumn};
+use super::program::{CellTest, Compare, Lit, Table, TableColumn, TableRow};
+use super::types::{Enums, Type};
+
+/// The most combinations a table may tell apart.
+pub(super) const CELLS_MAX: usize = 1 << 20;
+
+/// How many gaps are told.
+const GAPS_TOLD: usize = 3;
+
+/// Why a table cannot be looked up in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Uncovered {
+    /// It tells apart too many combinations.
+    TooLarge,
+    /// Two rows match one combination of cells.
+    Twice {
+        /// The earlier row.
+        first: usize,
+        /// The later row.
+        second: usize,
+        /// A cell of each column.
+        at: Vec<usize>,
+    },
+    /// No row matches some combinations.
+    Gaps {
+        /// The first of them.
+        first: Vec<Vec<usize>>,
+        /// How many there are.
+        count: usize,
+    },
+}
+
+/// Sorts the values of all columns into cells and finds the row of each combination. Every
+/// combination must have exactly one, or `otherwise`.
+pub(super) fn index(table: &mut Table, enums: &Enums) -> Result<(), Uncovered> {
+    table.columns = (0..table.params.len()).map(|at| column(table, at, enums)).collect();
+    let sizes: Vec<usize> = table.columns.iter().map(cells_of).collect();
+    let total = sizes.iter().try_fold(1usize, |total, size| total.checked_mul(*size));
+    let total = total.filter(|total| *total <= CELLS_MAX).ok_or(Uncovered::TooLarge)?;
+    let matching: Vec<Vec<BTreeSet<usize>>> =
+        table.rows.iter().map(|row| matching_cells(table, row)).collect();
+    table.cells = Vec::with_capacity(total);
+    let (mut at, mut gaps, mut count) = (vec![0; sizes.len()], Vec::new(), 0);
+    for _ in 0..total {
+        let empty = at.iter().zip(&table.columns).any(|(cell, column)| is_empty_cell(column, *cell));
+        let mut found = (0..table.rows.len())
+            .filter(|row| matching[*row].iter().zip(&at).all(|(cells, cell)| cells.contains(cell)));
+        let (first, second) = if empty { (Some(0), None) } else { (found.next(), found.next()) };
+        if let (Some(first), Some(second)) = (first, second) {
+            return Err(Uncovered::Twice { first, second, at });
+        }
+        if first.is_none() && table.otherwise.is_none() {
+            count += 1;
+            if gaps.len() < GAPS_TOLD {
+                gaps.push(at.clone());
+            }
+        }
+        table.cells.push(first.unwrap_or(table.rows.len()) as u32);
+        for (cell, size) in at.iter_mut().zip(&sizes).rev() {
+            *cell += 1;
+            if *cell < *size {
+                break;
+            }
+            *cell = 0;
+        }
+    }
+    if count == 0 { Ok(()) } else { Err(Uncovered::Gaps { first: gaps, count }) }
+}
 
 /// How many cells a column has.
 pub(super) fn cells_of(column: &TableColumn) -> usize {
@@ -79,4 +147,60 @@ pub(super) fn compare_lits(left: &Lit, right: &Lit) -> Ordering {
         (Lit::Bool(left), Lit::Bool(right)) => left.cmp(right),
         _ => Ordering::Equal,
     }
+}
+
+/// How the values of a column fall into cells: rows can only tell apart what they name.
+fn column(table: &Table, at: usize, enums: &Enums) -> TableColumn {
+    match &table.params[at].1 {
+        Type::Bool => TableColumn::Bool,
+        Type::Enum(id) => TableColumn::Tags(enums.info(*id).tags.len() as u16),
+        Type::Range(first, last) if last - first < 10_000 => TableColumn::Integers(*first, *last),
+        Type::Text => {
+            let text = |lit: &Lit| match lit {
+                Lit::Text(text) => Some(text.clone()),
+                _ => None,
+            };
+            let texts: BTreeSet<String> = named(table, at).filter_map(text).collect();
+            TableColumn::Texts(texts.into_iter().collect())
+        }
+        _ => {
+            let mut bounds: Vec<Lit> = named(table, at).cloned().collect();
+            bounds.sort_by(compare_lits);
+            bounds.dedup();
+            TableColumn::Bounds(bounds)
+        }
+    }
+}
+
+/// All literals that a column names.
+fn named(table: &Table, at: usize) -> impl Iterator<Item = &Lit> {
+    table.rows.iter().flat_map(move |row| &row.tests[at]).flat_map(|test| match test {
+        CellTest::Any => Vec::new(),
+        CellTest::Is(lit) | CellTest::Compare(_, lit) => vec![lit],
+        CellTest::Within(first, last) => vec![first, last],
+    })
+}
+
+/// The cells of each column that a row matches.
+fn matching_cells(table: &Table, row: &TableRow) -> Vec<BTreeSet<usize>> {
+    let columns = table.columns.iter().zip(&row.tests);
+    columns
+        .map(|(column, tests)| {
+            let all = 0..cells_of(column);
+            let cell = |lit: &Lit| cell_of(column, lit).unwrap_or(usize::MAX);
+            let mut cells = BTreeSet::new();
+            for test in tests {
+                match test {
+                    CellTest::Any => cells.extend(all.clone()),
+                    CellTest::Is(lit) => cells.extend([cell(lit)]),
+                    CellTest::Within(first, last) => cells.extend(cell(first)..=cell(last)),
+                    CellTest::Compare(Compare::Less, lit) => cells.extend(0..cell(lit)),
+                    CellTest::Compare(Compare::AtMost, lit) => cells.extend(0..=cell(lit)),
+                    CellTest::Compare(Compare::Greater, lit) => cells.extend(cell(lit) + 1..all.end),
+                    CellTest::Compare(_, lit) => cells.extend(cell(lit)..all.end),
+                }
+            }
+            cells
+        })
+        .collect()
 }

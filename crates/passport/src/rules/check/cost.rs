@@ -2,7 +2,7 @@
 
 use crate::rules::diagnostic::{Code, Diagnostic};
 use crate::rules::limits::{FUEL, LIST_MAX, facts_max};
-use crate::rules::program::{NodeId, Op, Program};
+use crate::rules::program::{Bind, NodeId, Op, Program};
 use crate::rules::syntax::ast::Many;
 use crate::rules::types::Type;
 
@@ -18,7 +18,7 @@ pub(super) fn bound(program: &mut Program, wrong: &mut Vec<Diagnostic>) {
         .map(|rule| {
             let once = rule.roots().fold(1u64, |sum, root| sum.saturating_add(bounds.cost(root)));
             let each = rule.bindings.iter().filter(|bind| bind.many == Many::Each);
-            each.fold(once, |cost, bind| cost.saturating_mul(facts_max(bind.fact)))
+            each.fold(once, |cost, bind| cost.saturating_mul(choices(bind)))
         })
         .collect();
     for (emit, cost) in program.emits.iter_mut().zip(emits) {
@@ -29,6 +29,11 @@ pub(super) fn bound(program: &mut Program, wrong: &mut Vec<Diagnostic>) {
         rule.cost_max = cost;
         wrong.extend(warning(&rule.id, cost, rule.span));
     }
+}
+
+/// How many facts a binding can stand for one after the other. A key of one segment names one.
+fn choices(bind: &Bind) -> u64 {
+    if bind.by.is_some() && bind.fact.schema().key_segments.len() == 1 { 1 } else { facts_max(bind.fact) }
 }
 
 fn warning(name: &str, cost: u64, span: crate::rules::source::Span) -> Option<Diagnostic> {

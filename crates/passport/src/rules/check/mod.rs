@@ -64,6 +64,7 @@ pub(super) fn program(package: &Package) -> Result<(Program, Tests, Diagnostics)
         rules,
         emits,
         order: Vec::new(),
+        needs: Vec::new(),
     };
     order::order(&mut program, &mut wrong);
     if !wrong.is_empty() {

@@ -111,6 +111,17 @@ impl Names {
             let tags = item.tags.iter().map(|tag| tag.text.clone()).collect();
             self.enums.add(Enum { name: name.text.clone(), tags });
         }
+        for item in &package.types {
+            let taken =
+                FactType::from_name(&item.name.text).is_some() || TYPES.contains(&item.name.text.as_str());
+            let earlier = package.types.iter().find(|earlier| earlier.name.text == item.name.text);
+            if taken || self.enums.find(&item.name.text).is_some() {
+                let message = format!("there is a type `{}` already", item.name.text);
+                wrong.push(Diagnostic::new(Code::RuleDuplicate, item.name.span, message));
+            } else if let Some(first) = earlier.filter(|earlier| earlier.name.span != item.name.span) {
+                wrong.push(twice(&item.name, first.name.span));
+            }
+        }
     }
 }
 

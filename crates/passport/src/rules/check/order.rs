@@ -31,7 +31,11 @@ pub(super) fn order(program: &mut Program, wrong: &mut Vec<Diagnostic>) {
     let reads: Vec<Vec<String>> =
         needs[emits..].iter().map(|needs| needs.range(..emits).map(|emit| name(*emit).0).collect()).collect();
     match sorted(&needs, |index| name(index).0) {
-        Ok(order) => program.order = order.into_iter().map(step).collect(),
+        Ok(order) => {
+            let asked = |index: &usize| needs[*index].iter().map(|need| step(*need)).collect();
+            program.needs = order.iter().map(asked).collect();
+            program.order = order.into_iter().map(step).collect();
+        }
         Err(circle) => wrong.push(circle_of(circle.into_iter().map(name))),
     }
     for (rule, reads) in program.rules.iter_mut().zip(reads) {

@@ -3,20 +3,15 @@
 //! The values of each column fall into finitely many cells, since rows can only tell apart what
 //! they name. Every combination of cells must be matched by exactly one row, or by `otherwise`.
 
-use std::collections::BTreeSet;
-
 use crate::rules::diagnostic::{Code, Diagnostic};
 use crate::rules::program::{CellTest, Compare, Const, Def, Lit, Table, TableColumn, TableRow};
 use crate::rules::source::Span;
 use crate::rules::syntax::ast::{self, TableItem};
-use crate::rules::table::{cell_of, cells_of, compare_lits, is_empty_cell};
+use crate::rules::table::{CELLS_MAX, Uncovered, compare_lits, index};
 use crate::rules::types::Type;
 
 use super::Checker;
 use super::scope::Scope;
-
-/// The most combinations a table may tell apart.
-const CELLS_MAX: usize = 1 << 20;
 
 impl Checker<'_> {
     pub(super) fn consts(&mut self) -> Vec<Const> {
@@ -156,75 +151,32 @@ impl Checker<'_> {
     }
 
     fn cover(&self, table: &mut Table) -> Result<(), Box<Diagnostic>> {
-        table.columns = (0..table.params.len()).map(|index| self.column(table, index)).collect();
-        let sizes: Vec<usize> = table.columns.iter().map(cells_of).collect();
-        let total = sizes.iter().try_fold(1usize, |total, size| total.checked_mul(*size));
-        let Some(total) = total.filter(|total| *total <= CELLS_MAX) else {
-            let message = format!("the table tells apart more than {CELLS_MAX} combinations");
-            let wrong = Diagnostic::new(Code::RuleTypeError, table.span, message);
-            return Err(Box::new(wrong.help("split it into two tables, or use fewer columns")));
-        };
-        let matching: Vec<Vec<BTreeSet<usize>>> =
-            table.rows.iter().map(|row| matching_cells(table, row)).collect();
-        let none = table.rows.len() as u32;
-        table.cells = Vec::with_capacity(total);
-        let mut at = vec![0; sizes.len()];
-        let mut gaps = Vec::new();
-        for _ in 0..total {
-            let empty = at.iter().zip(&table.columns).any(|(cell, column)| is_empty_cell(column, *cell));
-            let mut found = (0..table.rows.len())
-                .filter(|row| matching[*row].iter().zip(&at).all(|(cells, cell)| cells.contains(cell)));
-            let (first, second) = if empty { (Some(0), None) } else { (found.next(), found.next()) };
-            if let (Some(first), Some(second)) = (first, second) {
+        let wrong = match index(table, self.enums()) {
+            Ok(()) => return Ok(()),
+            Err(Uncovered::TooLarge) => {
+                let message = format!("the table tells apart more than {CELLS_MAX} combinations");
+                Diagnostic::new(Code::RuleTypeError, table.span, message)
+                    .help("split it into two tables, or use fewer columns")
+            }
+            Err(Uncovered::Twice { first, second, at }) => {
                 let message = format!("two rows match {}", self.show_cells(table, &at));
-                let wrong = Diagnostic::new(Code::RuleTableOverlap, table.rows[second].span, message);
-                return Err(Box::new(wrong.label("this row").also(table.rows[first].span, "and this one")));
+                Diagnostic::new(Code::RuleTableOverlap, table.rows[second].span, message)
+                    .label("this row")
+                    .also(table.rows[first].span, "and this one")
             }
-            if first.is_none() && table.otherwise.is_none() {
-                gaps.push(self.show_cells(table, &at));
+            Err(Uncovered::Gaps { first, count }) => {
+                let gaps: Vec<String> = first.iter().map(|at| self.show_cells(table, at)).collect();
+                let more = if count > gaps.len() {
+                    format!(" and {} more", count - gaps.len())
+                } else {
+                    String::new()
+                };
+                let message = format!("the table has no row for {}{more}", gaps.join(", "));
+                Diagnostic::new(Code::RuleTableGap, table.span, message)
+                    .help("add rows, or `otherwise => ..;` for all the rest")
             }
-            table.cells.push(first.map_or(none, |row| row as u32));
-            for (cell, size) in at.iter_mut().zip(&sizes).rev() {
-                *cell += 1;
-                if *cell < *size {
-                    break;
-                }
-                *cell = 0;
-            }
-        }
-        if gaps.is_empty() {
-            return Ok(());
-        }
-        let more = if gaps.len() > 3 { format!(" and {} more", gaps.len() - 3) } else { String::new() };
-        gaps.truncate(3);
-        let message = format!("the table has no row for {}{more}", gaps.join(", "));
-        let wrong = Diagnostic::new(Code::RuleTableGap, table.span, message);
-        Err(Box::new(wrong.help("add rows, or `otherwise => ..;` for all the rest")))
-    }
-
-    fn column(&self, table: &Table, index: usize) -> TableColumn {
-        match &table.params[index].1 {
-            Type::Bool => TableColumn::Bool,
-            Type::Enum(id) => TableColumn::Tags(self.enums().info(*id).tags.len() as u16),
-            Type::Range(first, last) if last - first < 10_000 => TableColumn::Integers(*first, *last),
-            Type::Text => {
-                let mut texts: Vec<String> = named(table, index)
-                    .filter_map(|lit| match lit {
-                        Lit::Text(text) => Some(text.clone()),
-                        _ => None,
-                    })
-                    .collect();
-                texts.sort();
-                texts.dedup();
-                TableColumn::Texts(texts)
-            }
-            _ => {
-                let mut bounds: Vec<Lit> = named(table, index).cloned().collect();
-                bounds.sort_by(compare_lits);
-                bounds.dedup();
-                TableColumn::Bounds(bounds)
-            }
-        }
+        };
+        Err(Box::new(wrong))
     }
 
     fn show_cells(&self, table: &Table, at: &[usize]) -> String {
@@ -256,37 +208,4 @@ impl Checker<'_> {
     fn show_lit(&self, lit: &Lit, ty: &Type) -> String {
         crate::rules::text::show_lit(self.enums(), lit, ty)
     }
-}
-
-/// All literals that a column names.
-fn named(table: &Table, index: usize) -> impl Iterator<Item = &Lit> {
-    table.rows.iter().flat_map(move |row| &row.tests[index]).flat_map(|test| match test {
-        CellTest::Any => Vec::new(),
-        CellTest::Is(lit) | CellTest::Compare(_, lit) => vec![lit],
-        CellTest::Within(first, last) => vec![first, last],
-    })
-}
-
-/// The cells of each column that a row matches.
-fn matching_cells(table: &Table, row: &TableRow) -> Vec<BTreeSet<usize>> {
-    let columns = table.columns.iter().zip(&row.tests);
-    columns
-        .map(|(column, tests)| {
-            let all = 0..cells_of(column);
-            let cell = |lit: &Lit| cell_of(column, lit).unwrap_or(usize::MAX);
-            let mut cells = BTreeSet::new();
-            for test in tests {
-                match test {
-                    CellTest::Any => cells.extend(all.clone()),
-                    CellTest::Is(lit) => cells.extend([cell(lit)]),
-                    CellTest::Within(first, last) => cells.extend(cell(first)..=cell(last)),
-                    CellTest::Compare(Compare::Less, lit) => cells.extend(0..cell(lit)),
-                    CellTest::Compare(Compare::AtMost, lit) => cells.extend(0..=cell(lit)),
-                    CellTest::Compare(Compare::Greater, lit) => cells.extend(cell(lit) + 1..all.end),
-                    CellTest::Compare(_, lit) => cells.extend(cell(lit)..all.end),
-                }
-            }
-            cells
-        })
-        .collect()
 }

@@ -98,6 +98,9 @@ impl Checker<'_> {
         if let Some(id) = self.enums().find(name) {
             return Type::Enum(id);
         }
+        if let Some(at) = self.package.types.iter().position(|item| item.name.text == name) {
+            return self.alias(at, span);
+        }
         let enums = self.enums().all().iter().map(|one| one.name.clone());
         let facts = FactType::ALL.iter().map(|fact| fact.name().to_owned());
         let plain = ["Bool", "Int", "Dec", "Date", "Month", "Text", "DataPoint"].map(str::to_owned);
@@ -105,6 +108,20 @@ impl Checker<'_> {
         let wrong = Diagnostic::new(Code::RuleNameUnknown, span, format!("there is no type `{name}`"));
         self.wrong.push(wrong.did_you_mean(span, name, known.iter().map(String::as_str)));
         Type::Wrong
+    }
+
+    /// What a named type stands for. Types can only speak of types before them, so none is part of
+    /// itself.
+    fn alias(&mut self, at: usize, span: Span) -> Type {
+        let types = &self.package.types;
+        let speaking = types.iter().position(|item| contains(item.ty.span, span));
+        if speaking.is_some_and(|speaking| speaking <= at) {
+            let message = format!("`{}` is not known before it is defined", types[at].name.text);
+            let wrong = Diagnostic::new(Code::RuleNameUnknown, span, message);
+            self.wrong.push(wrong.also(types[at].name.span, "defined here"));
+            return Type::Wrong;
+        }
+        self.written(&types[at].ty)
     }
 
     fn record_type(&mut self, fields: &[ast::Param]) -> Type {
@@ -132,4 +149,8 @@ impl Checker<'_> {
             self.type_error(name.span, "a field is named with small letters, digits and `_`");
         }
     }
+}
+
+fn contains(outer: Span, inner: Span) -> bool {
+    outer.file == inner.file && outer.start <= inner.start && inner.end <= outer.end
 }

@@ -2,16 +2,18 @@
 
 use std::rc::Rc;
 
-use crate::facts::{Access, Fact, FactType};
+use crate::facts::Fact;
 use crate::rules::program::{Def, Lit, NodeId, Op, Program, Slot, Step};
 use crate::rules::types::Type;
 
-use super::facts::{Indexed, field, first_segment};
+use super::facts::{Indexed, first_segment};
 use super::probe::Probe;
+use super::reading::{Caches, Kept};
 use super::results::{Emission, Results, RuleResult, in_order};
+use super::touched::Touched;
 use super::trace::{NewValue, NodeKind, Trace, TraceId};
-use super::value::{Fault, Item, Missing, Value, of_field, write_value};
-use super::{Answer, Context, EvalError};
+use super::value::{Fault, Item, Missing, Value, write_value};
+use super::{Answer, Context, EvalError, Found};
 
 /// An evaluation on its way.
 pub(super) struct Machine<'a, P> {
@@ -34,7 +36,7 @@ pub(super) struct Machine<'a, P> {
     pub(super) touched: Touched,
     pub(super) emitted: Vec<Option<Emitted<'a>>>,
     pub(super) verdicts: Vec<Option<RuleResult>>,
-    caches: Caches<'a>,
+    pub(super) caches: Caches<'a>,
     pub(super) json: Vec<u8>,
 }
 
@@ -46,21 +48,6 @@ pub(super) struct Emitted<'a> {
     pub(super) emission: Emission,
 }
 
-/// A set of facts.
-#[derive(Clone, Default)]
-pub(super) struct Touched(Vec<u64>);
-
-/// What need not be found twice.
-struct Caches<'a> {
-    literals: Vec<Option<Item<'a>>>,
-    facts: Vec<Option<TraceId>>,
-    fields: Vec<Option<Item<'a>>>,
-    /// Where the fields of each fact begin.
-    field_starts: Vec<u32>,
-    lists: Vec<Option<Item<'a>>>,
-    datapoints: Option<Item<'a>>,
-}
-
 impl<'a, P: Probe> Machine<'a, P> {
     pub(super) fn new(
         program: &'a Program,
@@ -68,20 +55,6 @@ impl<'a, P: Probe> Machine<'a, P> {
         context: Context<'a>,
         probe: &'a mut P,
     ) -> Self {
-        let mut fields = 0;
-        let mut field_starts = Vec::with_capacity(indexed.facts.len());
-        for fact in &indexed.facts {
-            field_starts.push(fields);
-            fields += fact.fact_type().schema().fields.len() as u32;
-        }
-        let caches = Caches {
-            literals: vec![None; program.nodes.len()],
-            facts: vec![None; indexed.facts.len()],
-            fields: vec![None; fields as usize],
-            field_starts,
-            lists: vec![None; FactType::ALL.len()],
-            datapoints: None,
-        };
         Self {
             program,
             indexed,
@@ -98,14 +71,14 @@ impl<'a, P: Probe> Machine<'a, P> {
             touched: Touched::default(),
             emitted: (0..program.emits.len()).map(|_| None).collect(),
             verdicts: vec![None; program.rules.len()],
-            caches,
+            caches: Caches::new(program, indexed),
             json: Vec::new(),
         }
     }
 
-    /// Evaluates everything, in order.
-    pub(super) fn run(&mut self) -> Result<(), EvalError> {
-        for step in &self.program.order {
+    /// Evaluates these steps; what they ask about must be among them, before them.
+    pub(super) fn run(&mut self, steps: &[Step]) -> Result<(), EvalError> {
+        for step in steps {
             match step {
                 Step::Emit(emit) => self.emit(*emit),
                 Step::Rule(rule) => self.rule(*rule),
@@ -122,6 +95,14 @@ impl<'a, P: Probe> Machine<'a, P> {
         let rules = in_order(self.program, self.verdicts);
         let emissions = self.emitted.into_iter().flatten().map(|emitted| emitted.emission).collect();
         Results { rules, emissions, trace: self.trace, cost: self.cost }
+    }
+
+    /// What was found of the steps that were run.
+    pub(super) fn finish_some(self) -> Found {
+        let rules = self.verdicts;
+        let emissions =
+            self.emitted.into_iter().map(|emitted| emitted.map(|emitted| emitted.emission)).collect();
+        Found { rules, emissions }
     }
 
     /// The value of a definition for these arguments.
@@ -145,6 +126,7 @@ impl<'a, P: Probe> Machine<'a, P> {
     /// The value of a node, and how it was found.
     pub(super) fn eval(&mut self, id: NodeId) -> Item<'a> {
         self.cost += 1;
+        self.probe.evaluated(id);
         if self.is_out_of_fuel() {
             return self.fault(Fault::Fuel, &[]);
         }
@@ -293,159 +275,6 @@ impl<'a, P: Probe> Machine<'a, P> {
         paths
     }
 
-    fn literal(&mut self, id: NodeId) -> Item<'a> {
-        if let Some(known) = &self.caches.literals[id.0 as usize] {
-            return known.clone();
-        }
-        let program: &'a Program = self.program;
-        let node = program.node(id);
-        let (name, value) = match &node.op {
-            Op::Lit(lit) => ("", Value::of_lit(lit)),
-            Op::Const(at) => (program.consts[*at].name.as_str(), Value::of_lit(&program.consts[*at].value)),
-            Op::AsOf => ("as_of", Value::Date(self.context.as_of)),
-            _ => ("build_id", Value::Text(self.context.build_id)),
-        };
-        let item = self.step(NodeKind::Const, name, value, &node.ty, &[]);
-        self.caches.literals[id.0 as usize] = Some(item.clone());
-        item
-    }
-
-    fn datapoints(&mut self) -> Item<'a> {
-        if let Some(known) = &self.caches.datapoints {
-            return known.clone();
-        }
-        let items: Vec<Item<'a>> = (1..=self.program.datapoints)
-            .map(|number| self.step(NodeKind::Const, "", Value::Int(number), &Type::Int, &[]))
-            .collect();
-        let trace = self.trace.add(NodeKind::Const, "datapoints", &[], NewValue::Unsaid, true);
-        let item = Item { value: Value::List(items.into()), trace };
-        self.caches.datapoints = Some(item.clone());
-        item
-    }
-
-    /// The step that stands for a fact.
-    pub(super) fn fact(&mut self, index: u32) -> Item<'a> {
-        self.touched.add(index);
-        let trace = match self.caches.facts[index as usize] {
-            Some(known) => known,
-            None => {
-                let fact = self.indexed.facts[index as usize];
-                let leaf = self.context.leaves.fact(fact);
-                let name = fact.fact_type().name();
-                let trace = self.trace.add(NodeKind::Fact, name, &[], NewValue::Hidden(leaf), true);
-                self.caches.facts[index as usize] = Some(trace);
-                trace
-            }
-        };
-        Item { value: Value::Fact(index), trace }
-    }
-
-    fn product(&mut self) -> Item<'a> {
-        match self.indexed.product {
-            Some(index) => self.fact(index),
-            None => {
-                let missing = self.missing(FactType::Battery.name().to_owned());
-                let trace = self.trace.add(NodeKind::Op, "product", &[], NewValue::Unknown, true);
-                Item { value: Value::Unknown(missing), trace }
-            }
-        }
-    }
-
-    pub(super) fn facts(&mut self, fact_type: FactType) -> Item<'a> {
-        let at = fact_type as usize;
-        if let Some(known) = self.caches.lists[at].clone() {
-            if let Value::List(items) = &known.value {
-                for item in items.iter() {
-                    if let Value::Fact(index) = item.value {
-                        self.touched.add(index);
-                    }
-                }
-            }
-            return known;
-        }
-        let item = self.fact_list(fact_type, self.indexed.of_type(fact_type).to_vec());
-        self.caches.lists[at] = Some(item.clone());
-        item
-    }
-
-    pub(super) fn fact_list(&mut self, fact_type: FactType, indexes: Vec<u32>) -> Item<'a> {
-        let items: Vec<Item<'a>> = indexes.into_iter().map(|index| self.fact(index)).collect();
-        let traces: Vec<TraceId> = items.iter().map(|item| item.trace).collect();
-        let trace = self.trace.add(NodeKind::Op, fact_type.name(), &traces, NewValue::Unsaid, true);
-        Item { value: Value::List(items.into()), trace }
-    }
-
-    fn fact_by(&mut self, fact_type: FactType, key: NodeId) -> Item<'a> {
-        let key = self.eval(key);
-        let value = match &key.value {
-            Value::Text(text) => match self.indexed.by_segment(fact_type, text).first() {
-                Some(index) => return self.fact(*index),
-                None => Value::None,
-            },
-            other => other.clone(),
-        };
-        self.step(NodeKind::Op, "fact", value, &Type::Bool, &[key.trace])
-    }
-
-    fn field(&mut self, id: NodeId, base: NodeId, name: &'a str) -> Item<'a> {
-        let from = self.eval(base);
-        match &from.value {
-            Value::Fact(index) => {
-                let of = self.fact(*index);
-                let found = self.fact_field(*index, name, of.trace);
-                if of.trace == from.trace {
-                    return found;
-                }
-                // The fact was chosen by some step; that step belongs to the derivation.
-                self.op(id, ".", found.value, &[from.trace, found.trace])
-            }
-            Value::Rec(parts) => {
-                let at = match self.program.node(base).ty.present() {
-                    Type::Rec(fields) => fields.binary_search_by(|(field, _)| field.as_str().cmp(name)).ok(),
-                    _ => None,
-                };
-                at.map_or(Item { value: Value::None, trace: from.trace }, |at| parts[at].clone())
-            }
-            stuck => Item { value: stuck.clone(), trace: from.trace },
-        }
-    }
-
-    fn fact_field(&mut self, index: u32, name: &str, of: TraceId) -> Item<'a> {
-        self.touched.add(index);
-        let fact = self.indexed.facts[index as usize];
-        let Some((at, field_type, value)) = field(fact, name) else {
-            return Item { value: Value::None, trace: of };
-        };
-        let at = self.caches.field_starts[index as usize] as usize + at;
-        if let Some(known) = &self.caches.fields[at] {
-            return known.clone();
-        }
-        let access = fact.access(name);
-        let open = access == Access::Public;
-        let mut json = std::mem::take(&mut self.json);
-        json.clear();
-        let new = match value {
-            // That something is absent is no secret: its absence is what verdicts are about.
-            None => NewValue::Shown(b"null"),
-            Some(value) => {
-                let ty = self.program.enums.value_type(field_type);
-                write_value(&self.program.enums, &of_field(value, field_type, of), &ty, &mut json);
-                if open {
-                    NewValue::Shown(&json)
-                } else {
-                    let text = std::str::from_utf8(&json).unwrap_or("null");
-                    NewValue::Hidden(self.context.leaves.value(fact, name, text))
-                }
-            }
-        };
-        let trace = self.trace.add(NodeKind::Field, name, &[of], new, open || value.is_none());
-        self.json = json;
-        let value = value.map_or(Value::None, |value| of_field(value, field_type, trace));
-        let item = Item { value, trace };
-        self.caches.fields[at] = Some(item.clone());
-        item
-    }
-
     fn wrapped(&mut self, id: NodeId, inner: NodeId) -> Item<'a> {
         let item = self.eval(inner);
         match (&self.program.node(id).op, &item.value) {
@@ -474,13 +303,43 @@ impl<'a, P: Probe> Machine<'a, P> {
         self.op(id, name, value, &traces)
     }
 
-    fn call(&mut self, id: NodeId, def: usize, args: &[NodeId]) -> Item<'a> {
-        let program: &'a Program = self.program;
-        let def = &program.defs[def];
+    fn call(&mut self, id: NodeId, index: usize, args: &[NodeId]) -> Item<'a> {
+        if args.is_empty() {
+            return self.kept(id, index);
+        }
         // Arguments are found with the caller's variables, then stand in fresh ones.
-        let next = self.slots.len();
         let args: Vec<Item<'a>> = args.iter().map(|arg| self.eval(*arg)).collect();
-        debug_assert_eq!(next, self.slots.len());
+        self.body(id, index, args)
+    }
+
+    /// A definition without parameters says the same every time, so it is evaluated once; what it
+    /// looked at and missed counts every time.
+    fn kept(&mut self, id: NodeId, index: usize) -> Item<'a> {
+        if let Some(kept) = &self.caches.defs[index] {
+            self.touched.extend(&kept.touched);
+            self.absent.extend(kept.absent.iter().cloned());
+            self.witnesses.extend(kept.witnesses.iter().cloned());
+            return kept.item.clone();
+        }
+        let outer = std::mem::take(&mut self.touched);
+        let (absent, witnesses) = (self.absent.len(), self.witnesses.len());
+        let item = self.body(id, index, Vec::new());
+        let touched = std::mem::replace(&mut self.touched, outer);
+        self.touched.extend(&touched);
+        let kept = Kept {
+            item: item.clone(),
+            touched,
+            absent: self.absent[absent..].to_vec(),
+            witnesses: self.witnesses[witnesses..].to_vec(),
+        };
+        self.caches.defs[index] = Some(kept);
+        item
+    }
+
+    fn body(&mut self, id: NodeId, index: usize, args: Vec<Item<'a>>) -> Item<'a> {
+        let program: &'a Program = self.program;
+        let def = &program.defs[index];
+        let next = self.slots.len();
         let nothing = Item { value: Value::None, trace: TraceId(0) };
         self.slots.extend(args);
         self.slots.resize(next + def.slots as usize, nothing);
@@ -488,35 +347,6 @@ impl<'a, P: Probe> Machine<'a, P> {
         let body = self.eval(def.body);
         self.base = before;
         self.slots.truncate(next);
-        let name = def.name.as_str();
-        self.op(id, name, body.value, &[body.trace])
-    }
-}
-
-impl Touched {
-    pub(super) fn add(&mut self, index: u32) {
-        let (word, bit) = (index as usize / 64, index % 64);
-        if word >= self.0.len() {
-            self.0.resize(word + 1, 0);
-        }
-        self.0[word] |= 1 << bit;
-    }
-
-    pub(super) fn extend(&mut self, other: &Touched) {
-        if other.0.len() > self.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
-            *word |= more;
-        }
-    }
-
-    pub(super) fn indexes(&self) -> Vec<u32> {
-        let words = self.0.iter().enumerate();
-        words
-            .flat_map(|(at, word)| {
-                (0..64u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
-            })
-            .collect()
+        self.op(id, &def.name, body.value, &[body.trace])
     }
 }

@@ -5,6 +5,9 @@ use crate::rules::verdict::Verdict;
 
 /// Somebody who watches. The usual one looks away and costs nothing.
 pub trait Probe {
+    /// A node is about to be evaluated.
+    fn evaluated(&mut self, _node: NodeId) {}
+
     /// A node was evaluated and took one of its ways. For conditions 0 is false and 1 true; for
     /// matches it is the arm; for tables the row.
     fn branch(&mut self, _node: NodeId, _way: u32) {}

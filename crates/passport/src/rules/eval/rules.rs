@@ -139,7 +139,8 @@ impl<'a, P: Probe> Machine<'a, P> {
                 }
             }
             Many::Opt => {
-                let item = match indexes.first() {
+                // Keys that go on with a year or number: the latest counts.
+                let item = match indexes.last() {
                     Some(index) => self.fact(*index),
                     None => self.fact_list(bind.fact, Vec::new()),
                 };

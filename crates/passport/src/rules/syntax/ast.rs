@@ -1,6 +1,6 @@
 //! The tree of a package as it was written, before anything is known about types.
 
-use crate::rules::source::Span;
+use crate::rules::source::{Sources, Span};
 
 pub mod tests;
 
@@ -16,6 +16,8 @@ pub struct Name {
 /// A whole package: the header and the items of all its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
+    /// The texts it was read from.
+    pub sources: Sources,
     /// Its name.
     pub name: Name,
     /// Its version, `1.0.0`.
@@ -28,6 +30,8 @@ pub struct Package {
     pub datapoints: Option<(i64, Span)>,
     /// Enumerations.
     pub enums: Vec<EnumItem>,
+    /// Names for types.
+    pub types: Vec<TypeItem>,
     /// Constants.
     pub consts: Vec<ConstItem>,
     /// Decision tables.
@@ -49,6 +53,15 @@ pub struct EnumItem {
     pub name: Name,
     /// Its values.
     pub tags: Vec<Name>,
+}
+
+/// `type Documents = List[Rec{title: Text, url: Text}];`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeItem {
+    /// Its name.
+    pub name: Name,
+    /// What it stands for.
+    pub ty: Type,
 }
 
 /// `const limit: Qty[kWh] = 2 kWh;`

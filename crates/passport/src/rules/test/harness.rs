@@ -1,15 +1,16 @@
-//! Running cases.
+//! Running single cases.
 
 use bpc_core::Hash;
 
 use crate::facts::Fact;
 use crate::hash::sha256;
 use crate::rules::eval::probe::Probe;
-use crate::rules::eval::{self, Answer, Context, EmissionState, EvalError, Leaves, Results};
-use crate::rules::program::{Lit, Program};
+use crate::rules::eval::{self, Answer, Context, EmissionState, EvalError, Found, Leaves, Results};
+use crate::rules::program::{NodeId, Op, Program, Step};
 use crate::rules::table::{cell_of, row_at};
 use crate::rules::text::show_lit;
 use crate::rules::types::Type;
+use crate::rules::verdict::Verdict;
 use crate::value::Date;
 
 use super::declared::{Asked, Example, Expect, Lookup};
@@ -19,7 +20,7 @@ use super::draft::Case;
 const BUILD: &str = "test";
 
 /// Hashes for traces of tests. Nothing is secret there, so nothing is salted.
-pub(in crate::rules) struct PlainLeaves;
+struct PlainLeaves;
 
 impl Leaves for PlainLeaves {
     fn fact(&self, fact: &Fact) -> Hash {
@@ -31,7 +32,7 @@ impl Leaves for PlainLeaves {
     }
 }
 
-pub(in crate::rules) fn context<'a>(product: &'a str, as_of: Date) -> Context<'a> {
+pub(super) fn context(product: &str, as_of: Date) -> Context<'_> {
     Context::new(product, as_of, BUILD, &PlainLeaves)
 }
 
@@ -44,45 +45,90 @@ pub(super) fn evaluate<P: Probe>(
     eval::evaluate_with(program, &case.facts, context(&case.product, case.as_of), probe)
 }
 
-/// Whether an example says what was expected; if not, what it says instead.
-pub(super) fn judge(program: &Program, example: &Example, results: &Results) -> Result<(), String> {
-    for expect in &example.expects {
-        match expect {
-            Expect::Rule { rule, verdict, code, missing } => {
-                let result = &results.rules[*rule];
-                let outcome = &result.outcome;
-                let code_fits = code.is_none() || *code == outcome.code;
-                let missing_fits = missing.iter().all(|path| outcome.missing.contains(path));
-                if outcome.verdict != *verdict || !code_fits || !missing_fits {
-                    let expected = said(&verdict.to_string(), code.as_deref(), missing);
-                    let found = said(&outcome.verdict.to_string(), outcome.code.as_deref(), &outcome.missing);
-                    return Err(format!("{}: expected {expected}, found {found}", result.rule));
-                }
-            }
-            Expect::Shown(emit, json) => match &results.emissions[*emit].state {
-                EmissionState::Shown(value) if value.as_str() == json => {}
-                state => {
-                    let pointer = &program.emits[*emit].pointer;
-                    return Err(format!("{pointer}: expected {json}, found {}", state_text(state)));
-                }
-            },
-            Expect::Absent(emit) => match &results.emissions[*emit].state {
-                EmissionState::Absent { .. } => {}
-                state => {
-                    let pointer = &program.emits[*emit].pointer;
-                    return Err(format!("{pointer}: expected nothing, found {}", state_text(state)));
-                }
-            },
-            Expect::Held(emit) => match &results.emissions[*emit].state {
-                EmissionState::Held { .. } => {}
-                state => {
-                    let pointer = &program.emits[*emit].pointer;
-                    return Err(format!("{pointer}: expected it to be held, found {}", state_text(state)));
-                }
-            },
-        }
+/// Evaluates some steps of a case.
+pub(super) fn evaluate_some<P: Probe>(
+    program: &Program,
+    steps: &[Step],
+    case: &Case,
+    probe: &mut P,
+) -> Result<Found, EvalError> {
+    eval::evaluate_some(program, steps, &case.facts, context(&case.product, case.as_of), probe)
+}
+
+impl Example {
+    /// The rules and attributes it is about.
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step> + '_ {
+        self.expects.iter().map(|expect| match expect {
+            Expect::Rule { rule, .. } => Step::Rule(*rule),
+            Expect::Shown(emit, _) | Expect::Absent(emit) | Expect::Held(emit) => Step::Emit(*emit),
+        })
     }
-    Ok(())
+
+    /// Whether a program gives what is expected; if not, what it gives instead.
+    pub(super) fn judge<P: Probe>(
+        &self,
+        program: &Program,
+        steps: &[Step],
+        case: &Case,
+        probe: &mut P,
+    ) -> Result<(), Unexpected> {
+        let found = evaluate_some(program, steps, case, probe)
+            .map_err(|error| Unexpected { message: error.to_string(), said: Vec::new() })?;
+        let mut unexpected: Option<Unexpected> = None;
+        for expect in &self.expects {
+            let Err((message, said)) = judge(program, expect, &found) else { continue };
+            let unexpected = unexpected.get_or_insert(Unexpected { message, said: Vec::new() });
+            unexpected.said.extend(said);
+        }
+        unexpected.map_or(Ok(()), Err)
+    }
+}
+
+/// What a case gives instead of what was expected.
+pub(super) struct Unexpected {
+    /// The first difference.
+    pub(super) message: String,
+    /// Rules that say something else, and what they say.
+    pub(super) said: Vec<(usize, Verdict)>,
+}
+
+type Difference = (String, Option<(usize, Verdict)>);
+
+fn judge(program: &Program, expect: &Expect, found: &Found) -> Result<(), Difference> {
+    let state = |emit: usize| found.emissions[emit].as_ref().map(|emission| &emission.state);
+    let other = |emit: usize, expected: &str| {
+        let found = state(emit).map_or("nothing".to_owned(), state_text);
+        Err((format!("{}: expected {expected}, found {found}", program.emits[emit].pointer), None))
+    };
+    match expect {
+        Expect::Rule { rule, verdict, code, missing } => {
+            let Some(result) = &found.rules[*rule] else {
+                return Err((format!("{} was not evaluated", program.rules[*rule].id), None));
+            };
+            let outcome = &result.outcome;
+            let code_fits = code.is_none() || *code == outcome.code;
+            let missing_fits = missing.iter().all(|path| outcome.missing.contains(path));
+            if outcome.verdict == *verdict && code_fits && missing_fits {
+                return Ok(());
+            }
+            let expected = said(*verdict, code.as_deref(), missing);
+            let found = said(outcome.verdict, outcome.code.as_deref(), &outcome.missing);
+            let differs = (outcome.verdict != *verdict).then_some((*rule, outcome.verdict));
+            Err((format!("{}: expected {expected}, found {found}", result.rule), differs))
+        }
+        Expect::Shown(emit, json) => match state(*emit) {
+            Some(EmissionState::Shown(value)) if value.as_str() == json => Ok(()),
+            _ => other(*emit, json),
+        },
+        Expect::Absent(emit) => match state(*emit) {
+            Some(EmissionState::Absent { .. }) => Ok(()),
+            _ => other(*emit, "nothing"),
+        },
+        Expect::Held(emit) => match state(*emit) {
+            Some(EmissionState::Held { .. }) => Ok(()),
+            _ => other(*emit, "it to be held"),
+        },
+    }
 }
 
 /// What a lookup found, if it is not what was expected.
@@ -90,10 +136,9 @@ pub(super) fn look_up<P: Probe>(program: &Program, lookup: &Lookup, probe: &mut 
     let (found, ty) = match lookup.of {
         Asked::Table(index) => {
             let table = &program.tables[index];
-            let cells = table.columns.iter().zip(&lookup.args);
-            let row = row_at(table, cells.map(|(column, arg)| cell_of(column, arg).unwrap_or(0)));
             let otherwise = || table.otherwise.as_ref().map(|(lit, _)| lit.clone());
-            let found = table.rows.get(row).map(|row| row.value.clone()).or_else(otherwise);
+            let row = table.rows.get(table_row(program, index, lookup));
+            let found = row.map(|row| row.value.clone()).or_else(otherwise);
             (found.map_or(Answer::Compound, Answer::Value), &table.result)
         }
         Asked::Def(index) => {
@@ -104,8 +149,9 @@ pub(super) fn look_up<P: Probe>(program: &Program, lookup: &Lookup, probe: &mut 
                 }
                 None => Case::new(String::new(), program.effective, Vec::new()),
             };
+            let steps = asked_by(program, def.body);
             let context = context(&case.product, case.as_of);
-            let answer = eval::ask(program, &case.facts, context, def, &lookup.args, probe);
+            let answer = eval::ask(program, &steps, &case.facts, context, def, &lookup.args, probe);
             (answer.map_err(|error| error.to_string())?, &def.result)
         }
     };
@@ -116,7 +162,26 @@ pub(super) fn look_up<P: Probe>(program: &Program, lookup: &Lookup, probe: &mut 
     Err(format!("expected {expected}, found {}", answer_text(program, &found, ty)))
 }
 
-fn said(verdict: &str, code: Option<&str>, missing: &[String]) -> String {
+/// The row that answers a lookup; one past the last is `otherwise`.
+pub(super) fn table_row(program: &Program, table: usize, lookup: &Lookup) -> usize {
+    let table = &program.tables[table];
+    let cells = table.columns.iter().zip(&lookup.args);
+    row_at(table, cells.map(|(column, arg)| cell_of(column, arg).unwrap_or(0)))
+}
+
+/// The steps that an expression asks about, with all that they ask about.
+pub(super) fn asked_by(program: &Program, root: NodeId) -> Vec<Step> {
+    let mut wanted = Vec::new();
+    program.walk(root, &mut |_, node| match &node.op {
+        Op::Payload(emit) => wanted.push(Step::Emit(*emit)),
+        Op::VerdictOf(rule) => wanted.push(Step::Rule(*rule)),
+        Op::HasValue(_) | Op::Emitted(_) => wanted.extend((0..program.emits.len()).map(Step::Emit)),
+        _ => {}
+    });
+    program.with_needs(wanted)
+}
+
+fn said(verdict: Verdict, code: Option<&str>, missing: &[String]) -> String {
     let code = code.map_or(String::new(), |code| format!(" {code}"));
     let missing = if missing.is_empty() { String::new() } else { format!(" missing {}", missing.join(", ")) };
     format!("{verdict}{code}{missing}")
@@ -134,7 +199,6 @@ fn state_text(state: &EmissionState) -> String {
 
 fn answer_text(program: &Program, answer: &Answer, ty: &Type) -> String {
     match answer {
-        Answer::Value(lit @ Lit::None) => show_lit(&program.enums, lit, ty),
         Answer::Value(lit) => show_lit(&program.enums, lit, ty),
         Answer::Compound => "something else".to_owned(),
         Answer::Unknown(missing) => format!("UNKNOWN missing {}", missing.join(", ")),

@@ -3,7 +3,7 @@
 use crate::rules::diagnostic::{Code, Diagnostic};
 use crate::rules::source::Span;
 use crate::rules::syntax::ast::{
-    Cell, CellTest, ConstItem, DefItem, EnumItem, Op, Package, Param, Row, TableItem,
+    Cell, CellTest, ConstItem, DefItem, EnumItem, Op, Package, Param, Row, TableItem, TypeItem,
 };
 use crate::rules::syntax::token::{Kind, Symbol};
 
@@ -17,6 +17,7 @@ const ITEMS: &[&str] = &[
     "include",
     "datapoints",
     "enum",
+    "type",
     "const",
     "table",
     "def",
@@ -67,6 +68,14 @@ fn item(input: &mut Cursor<'_>, package: &mut Package) -> Parsed<()> {
             input.expect(Symbol::OpenBrace)?;
             let tags = input.list(Symbol::CloseBrace, |input| input.name("a tag"))?;
             package.enums.push(EnumItem { name, tags });
+            Ok(())
+        }
+        "type" => {
+            let name = input.name("the name of the type")?;
+            input.expect(Symbol::Assign)?;
+            let ty = ty(input)?;
+            input.expect(Symbol::Semicolon)?;
+            package.types.push(TypeItem { name, ty });
             Ok(())
         }
         "const" => {

@@ -25,12 +25,14 @@ use cursor::Cursor;
 pub fn parse(sources: &Sources) -> Result<Package, Diagnostics> {
     let nowhere = || Name { text: String::new(), span: Span::default() };
     let mut package = Package {
+        sources: sources.clone(),
         name: nowhere(),
         version: nowhere(),
         effective: nowhere(),
         until: None,
         datapoints: None,
         enums: Vec::new(),
+        types: Vec::new(),
         consts: Vec::new(),
         tables: Vec::new(),
         defs: Vec::new(),
