@@ -1,9 +1,9 @@
 //! Why the engine did not do what was asked.
 
-use bpc_core::JobId;
+use bpc_core::{JobId, TenantId};
 use bpc_core::canonical::JsonError;
 use bpc_core::envelope::EnvelopeError;
-use bpc_core::job::{Refusal, TransitionError};
+use bpc_core::job::{ErrorInfo, Refusal, TransitionError};
 use bpc_eventstore::StoreError;
 
 /// A refused or failed operation. Nothing of it was written, unless the database went away while
@@ -38,6 +38,25 @@ pub enum EngineError {
     /// An event may not be hashed.
     #[error(transparent)]
     Envelope(EnvelopeError),
+    /// Effects for somebody else.
+    #[error("what is done for tenant {tenant} cannot write for {wanted}")]
+    TenantMismatch {
+        /// Whose effects.
+        tenant: TenantId,
+        /// For whom they were meant.
+        wanted: TenantId,
+    },
+    /// Only registered events can be emitted.
+    #[error("{event_type} is not a registered event of {stream_type}")]
+    UnknownEvent {
+        /// The event.
+        event_type: String,
+        /// Type of the stream.
+        stream_type: String,
+    },
+    /// A view of a pack panicked.
+    #[error("a view panicked while taking in these events")]
+    ViewPanicked,
     /// The history of a job does not fold.
     #[error("the history of job {job_id} is damaged: {message}; run `bpc verify`")]
     Damaged {
@@ -59,13 +78,31 @@ impl EngineError {
             EngineError::PayloadTooLarge(_) => "PAYLOAD_TOO_LARGE",
             EngineError::Json(error) => error.kind.code(),
             EngineError::Envelope(error) => error.code(),
+            EngineError::TenantMismatch { .. } => "TENANT_MISMATCH",
+            EngineError::UnknownEvent { .. } => "EVENT_TYPE_UNKNOWN",
+            EngineError::ViewPanicked => "PANIC",
             EngineError::Damaged { .. } => "DATA_DAMAGED",
         }
     }
 
+    /// As the history of a job tells it.
+    pub(crate) fn info(&self) -> ErrorInfo {
+        let (code, message) = (self.code().to_owned(), self.to_string());
+        ErrorInfo { code, message, retryable: self.is_retryable(), detail: None }
+    }
+
     /// May the same call succeed later?
     pub fn is_retryable(&self) -> bool {
-        matches!(self, EngineError::Store(error) if error.is_retryable())
+        match self {
+            EngineError::Store(error) => error.is_retryable(),
+            EngineError::ViewPanicked => true,
+            _ => false,
+        }
+    }
+
+    /// Did somebody else write first? Deciding again may succeed.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, EngineError::Store(error) if error.is_conflict())
     }
 
     /// Could the database not be reached?

@@ -7,6 +7,7 @@ use bpc_projections::Projection;
 
 use crate::handler::{ErasedHandler, Handler};
 use crate::policy::JobPolicy;
+use crate::reaction::Reaction;
 use crate::schedule::Schedule;
 
 /// All that the engine knows of the domains it serves. A pack is one function that takes this and
@@ -16,6 +17,7 @@ pub struct Registry {
     types: BTreeMap<&'static str, JobType>,
     events: HashSet<(&'static str, &'static str)>,
     projections: Vec<Arc<dyn Projection>>,
+    reactions: Vec<Arc<dyn Reaction>>,
     schedules: Vec<Schedule>,
     queue_limits: HashMap<String, u32>,
 }
@@ -55,6 +57,12 @@ impl Registry {
         self
     }
 
+    /// Register what follows from events of other packs.
+    pub fn reaction(&mut self, reaction: impl Reaction + 'static) -> &mut Self {
+        self.reactions.push(Arc::new(reaction));
+        self
+    }
+
     /// Register a schedule.
     pub fn schedule(&mut self, schedule: Schedule) -> &mut Self {
         self.schedules.push(schedule);
@@ -80,6 +88,11 @@ impl Registry {
     /// Views to keep and rebuild.
     pub fn projections(&self) -> &[Arc<dyn Projection>] {
         &self.projections
+    }
+
+    /// What follows from events.
+    pub(crate) fn reactions(&self) -> &[Arc<dyn Reaction>] {
+        &self.reactions
     }
 
     /// Schedules to keep.

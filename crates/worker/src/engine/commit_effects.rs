@@ -3,20 +3,20 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use bpc_core::job::{Command, Emitted, ErrorInfo, NewJob, STREAM_TYPE, transition};
-use bpc_core::{Envelope, EventId, EventRecord, Hash, Job as JobState, JobId, Version};
+use bpc_core::job::{Command, Emitted, NewJob, STREAM_TYPE, transition};
+use bpc_core::{Envelope, EventId, EventRecord, Hash, Job as JobState, JobId, TenantId, Version};
 use bpc_eventstore::{
     Cause, Conn, StoreError, StreamAppend, StreamHead, check_head, entropy, portable, put_blob, records,
 };
 use futures_util::FutureExt;
 use sqlx::AssertSqlSafe;
 
-use crate::effects::SqlValue;
+use crate::effects::{Effects, SqlValue};
 use crate::enqueue::Enqueue;
 use crate::error::EngineError;
 
 use super::enqueue::same_content;
-use super::settle::{Attempt, Settling};
+use super::settle::Settling;
 use super::{source, stamp};
 
 /// What a successful attempt adds to the batch.
@@ -32,12 +32,14 @@ pub(super) struct Prepared {
     pub(super) moved: Vec<StreamHead>,
     /// The follow-up jobs by id, for others in the batch that ask for the same.
     pub(super) made: Vec<(JobId, (NewJob, Hash))>,
+    /// The follow-up jobs in the order asked for, those that existed already among them.
+    pub(super) follow_ups: Vec<JobId>,
 }
 
 /// What went wrong with effects.
 pub(super) enum EffectFault {
     /// The attempt's own fault, or bad luck: it alone fails.
-    Attempt(ErrorInfo),
+    Attempt(EngineError),
     /// The database's: the batch is tried again.
     Database(StoreError),
 }
@@ -48,7 +50,7 @@ impl From<StoreError> for EffectFault {
             StoreError::Unavailable(_) | StoreError::Busy(_) | StoreError::Conflict(_) => {
                 EffectFault::Database(error)
             }
-            error => fault(error.code(), error.to_string(), error.is_retryable()),
+            error => EffectFault::Attempt(error.into()),
         }
     }
 }
@@ -57,56 +59,68 @@ impl From<EngineError> for EffectFault {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Store(error) => error.into(),
-            error => fault(error.code(), error.to_string(), false),
+            error => EffectFault::Attempt(error),
         }
     }
 }
 
-fn fault(code: &str, message: String, retryable: bool) -> EffectFault {
-    EffectFault::Attempt(ErrorInfo { code: code.to_owned(), message, retryable, detail: None })
-}
-
 impl Settling<'_> {
-    /// Check and build everything the attempt wants committed.
-    pub(super) fn prepare_effects(
+    /// Check and build everything that is to be committed for a tenant, and what it sets off.
+    pub(super) async fn prepare_effects(
         &self,
-        attempt: &Attempt,
-        causation: EventId,
+        conn: &mut Conn<'_>,
+        tenant: TenantId,
+        effects: &Effects,
+        causation: Option<EventId>,
     ) -> Result<Prepared, EffectFault> {
         let mut prepared = Prepared::default();
-        for append in &attempt.effects.appends {
-            self.domain_events(attempt, append, causation, &mut prepared)?;
-        }
-        for job in &attempt.effects.follow_ups {
-            self.follow_up(attempt, job, causation, &mut prepared)?;
+        self.prepare_on(tenant, effects, causation, &mut prepared)?;
+        for reaction in self.engine.registry.reactions() {
+            if !prepared.records.is_empty() {
+                let more = reaction.react(conn, tenant, &prepared.records).await?;
+                self.prepare_on(tenant, &more, causation, &mut prepared)?;
+            }
         }
         Ok(prepared)
+    }
+
+    fn prepare_on(
+        &self,
+        tenant: TenantId,
+        effects: &Effects,
+        causation: Option<EventId>,
+        prepared: &mut Prepared,
+    ) -> Result<(), EffectFault> {
+        for append in &effects.appends {
+            self.domain_events(tenant, append, causation, prepared)?;
+        }
+        for job in &effects.follow_ups {
+            self.follow_up(tenant, job, causation, prepared)?;
+        }
+        Ok(())
     }
 
     /// Run the parts that are statements of their own: blobs, SQL of the handler, domain views.
     pub(super) async fn run_effects(
         &self,
         conn: &mut Conn<'_>,
-        attempt: &Attempt,
+        effects: &Effects,
         prepared: &Prepared,
     ) -> Result<(), EffectFault> {
-        let effects = &attempt.effects;
         if effects.sql.is_empty() && effects.blobs.is_empty() && !self.is_projected(&prepared.records) {
             return Ok(());
         }
         // What fails in here must not fail the neighbours' transaction.
         conn.execute("SAVEPOINT bpc_attempt").await?;
-        let ran = AssertUnwindSafe(self.run_on(conn, attempt, &prepared.records)).catch_unwind().await;
+        let ran = AssertUnwindSafe(self.run_on(conn, effects, &prepared.records)).catch_unwind().await;
         let fault = match ran {
             Ok(Ok(())) => return Ok(conn.execute("RELEASE SAVEPOINT bpc_attempt").await?),
             Ok(Err(error @ StoreError::Unavailable(_))) if !error.is_statement_timeout() => {
                 return Err(error.into());
             }
-            Ok(Err(error)) => fault(error.code(), error.to_string(), error.is_retryable()),
+            Ok(Err(error)) => EffectFault::Attempt(error.into()),
             // A view of a pack panicked; the settler goes on for the others.
-            Err(_) => {
-                fault("PANIC", "a view panicked while taking in the events of this job".to_owned(), true)
-            }
+            Err(_) => EffectFault::Attempt(EngineError::ViewPanicked),
         };
         conn.execute("ROLLBACK TO SAVEPOINT bpc_attempt").await?;
         Err(fault)
@@ -114,31 +128,27 @@ impl Settling<'_> {
 
     fn domain_events(
         &self,
-        attempt: &Attempt,
+        tenant: TenantId,
         append: &StreamAppend,
-        causation: EventId,
+        causation: Option<EventId>,
         prepared: &mut Prepared,
     ) -> Result<(), EffectFault> {
-        if append.tenant_id != attempt.leased.tenant_id {
-            let message =
-                format!("a job of tenant {} cannot write for {}", attempt.leased.tenant_id, append.tenant_id);
-            return Err(fault("TENANT_MISMATCH", message, false));
+        if append.tenant_id != tenant {
+            return Err(EngineError::TenantMismatch { tenant, wanted: append.tenant_id }.into());
         }
         for event in &append.events {
             if !self.engine.registry.knows_event(&append.stream_type, &event.event_type) {
-                let message =
-                    format!("{} is not a registered event of {}", event.event_type, append.stream_type);
-                return Err(fault("EVENT_TYPE_UNKNOWN", message, false));
+                let event_type = event.event_type.to_string();
+                let stream_type = append.stream_type.to_string();
+                return Err(EngineError::UnknownEvent { event_type, stream_type }.into());
             }
         }
         let newest = prepared.moved.iter().rev().find(|head| head.stream_id == append.stream_id);
-        let mut head =
-            check_head(append, newest.or_else(|| self.heads.get(&append.stream_id))).map_err(|error| {
-                // Deciding again on the newer version may well succeed.
-                fault(error.code(), error.to_string(), error.is_retryable())
-            })?;
+        // Deciding again on the newer version may well succeed, so a conflict fails the attempt alone.
+        let mut head = check_head(append, newest.or_else(|| self.heads.get(&append.stream_id)))
+            .map_err(|error| EffectFault::Attempt(error.into()))?;
         let cause =
-            Cause { actor: &self.actor, now: self.now, causation_id: Some(causation), correlation_id: None };
+            Cause { actor: &self.actor, now: self.now, causation_id: causation, correlation_id: None };
         let built = records(append, &mut head, cause)?;
         prepared.emitted.extend(built.iter().map(emitted));
         prepared.records.extend(built);
@@ -153,12 +163,11 @@ impl Settling<'_> {
 
     fn follow_up(
         &self,
-        attempt: &Attempt,
+        tenant: TenantId,
         job: &Enqueue,
-        causation: EventId,
+        causation: Option<EventId>,
         prepared: &mut Prepared,
     ) -> Result<(), EffectFault> {
-        let tenant = attempt.leased.tenant_id;
         if self.engine.registry.job_type(&job.job_type).is_none() {
             return Err(EngineError::UnknownType(job.job_type.clone()).into());
         }
@@ -167,6 +176,7 @@ impl Settling<'_> {
             Some(key) => JobId::from_key(tenant, &job.job_type, key),
             None => JobId::fresh(self.now, entropy()),
         };
+        prepared.follow_ups.push(job_id);
         let former = prepared.made.iter().find(|(id, _)| *id == job_id).map(|(_, it)| it);
         if let Some((former, _)) = former.or_else(|| self.existing.get(&job_id)) {
             if same_content(former, &new) {
@@ -176,7 +186,7 @@ impl Settling<'_> {
             return Err(EngineError::IdempotencyConflict { key, job_id }.into());
         }
         let mut source = source();
-        let mut stamp = stamp(&self.actor, self.now, Some(causation), &mut source);
+        let mut stamp = stamp(&self.actor, self.now, causation, &mut source);
         let done = transition(tenant, job_id, None, Command::Enqueue(new.clone()), &mut stamp)
             .map_err(|error| EffectFault::from(EngineError::from(error)))?;
         prepared.made.push((job_id, (new, done.job.head.hash)));
@@ -197,13 +207,13 @@ impl Settling<'_> {
     async fn run_on(
         &self,
         conn: &mut Conn<'_>,
-        attempt: &Attempt,
+        effects: &Effects,
         records: &[EventRecord],
     ) -> Result<(), StoreError> {
-        for blob in &attempt.effects.blobs {
+        for blob in &effects.blobs {
             put_blob(conn, blob).await?;
         }
-        for (statement, parameters) in &attempt.effects.sql {
+        for (statement, parameters) in &effects.sql {
             run_sql(conn, statement, parameters).await?;
         }
         for record in records {

@@ -9,6 +9,7 @@ mod history;
 mod keep;
 mod lease;
 mod limits;
+mod perform;
 mod person;
 mod settle;
 mod why;

@@ -202,9 +202,9 @@ pub(super) struct Settling<'e> {
     pub(super) actor: String,
     pub(super) now: Timestamp,
     /// Jobs still leased, by id, and where their rows are.
-    held: HashMap<JobId, (JobState, Row)>,
+    pub(super) held: HashMap<JobId, (JobState, Row)>,
     /// Computed before the transaction began.
-    early: HashMap<JobId, Transition>,
+    pub(super) early: HashMap<JobId, Transition>,
     /// Heads of the streams that effects append to, moving along with the batch.
     pub(super) heads: HashMap<StreamId, StreamHead>,
     /// Follow-up jobs whose key exists already.
@@ -262,7 +262,7 @@ impl<'e> Settling<'e> {
         let (seed, failure) = match self.try_attempt(conn, attempt, &job, row).await {
             Ok(settled) => return Ok(settled),
             Err(EffectFault::Attempt(error)) => {
-                (entropy(), self.engine.failure(&attempt.leased.job_type, error))
+                (entropy(), self.engine.failure(&attempt.leased.job_type, error.info()))
             }
             Err(EffectFault::Database(error)) => return Err(error.into()),
         };
@@ -285,11 +285,12 @@ impl<'e> Settling<'e> {
             let done = self.step(attempt, job.clone(), outcome, seed)?;
             return Ok(self.write(done, row, Prepared::default()));
         };
-        let mut prepared = self.prepare_effects(attempt, causation)?;
+        let tenant = attempt.leased.tenant_id;
+        let mut prepared = self.prepare_effects(conn, tenant, &attempt.effects, Some(causation)).await?;
         *emitted = std::mem::take(&mut prepared.emitted);
         // Before anything runs on the database: the outcome itself may not be recordable.
         let done = self.step(attempt, job.clone(), outcome, seed)?;
-        self.run_effects(conn, attempt, &prepared).await?;
+        self.run_effects(conn, &attempt.effects, &prepared).await?;
         Ok(self.write(done, row, prepared))
     }
 
@@ -304,6 +305,12 @@ impl<'e> Settling<'e> {
             Row::Finished => self.writes.append(done.records),
             Row::Locked => self.writes.change_live(done.job, done.records),
         }
+        self.put(prepared);
+        Settled::Recorded(status)
+    }
+
+    /// Put effects into the batch.
+    pub(super) fn put(&mut self, prepared: Prepared) {
         self.writes.append(prepared.records);
         self.heads.extend(prepared.moved.into_iter().map(|head| (head.stream_id, head)));
         self.existing.extend(prepared.made);
@@ -311,7 +318,6 @@ impl<'e> Settling<'e> {
             self.wake(&job);
             self.writes.create(job, records);
         }
-        Settled::Recorded(status)
     }
 
     fn wake(&mut self, job: &JobState) {
