@@ -126,9 +126,17 @@ impl<'o> Call<'o> {
         KeyFile::beside(sqlite_file(&self.database).as_deref())
     }
 
+    /// What there is to know about passports here.
+    pub fn passports(&self) -> bpc_passport::pack::Settings {
+        self.settings.packs.passports(&self.database)
+    }
+
     /// An engine with every pack.
     pub fn engine(&self, store: &Store) -> Engine {
-        Engine::new(store.clone(), packs::registry())
+        Engine::new(
+            store.clone(),
+            packs::registry(&self.passports(), self.settings.packs.webhooks(&self.database)),
+        )
     }
 }
 

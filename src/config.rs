@@ -8,6 +8,7 @@ use bpc_worker::{RabbitOptions, WakeOptions, WorkerOptions};
 use tracing::level_filters::LevelFilter;
 
 use crate::error::Failure;
+use crate::pack_settings::PackSettings;
 
 /// Everything that the environment says.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Settings {
     pub log_level: Option<LevelFilter>,
     /// `BPC_LOG_JSON`.
     pub log_json: bool,
+    /// Those of the packs.
+    pub packs: PackSettings,
 }
 
 impl Settings {
@@ -74,6 +77,7 @@ impl Settings {
             rabbit: env.rabbit()?,
             log_level: env.log_level()?,
             log_json: env.switch("BPC_LOG_JSON")?,
+            packs: PackSettings::read(&env)?,
         })
     }
 
@@ -91,7 +95,8 @@ impl Settings {
     }
 }
 
-struct Env<'a> {
+/// The environment, with what a value must look like.
+pub struct Env<'a> {
     variable: &'a dyn Fn(&str) -> Result<Option<String>, Failure>,
 }
 
@@ -101,12 +106,12 @@ const NUMBER_MAX: u64 = 1_000_000;
 const WORKER_ID_BYTES_MAX: usize = 100;
 
 impl Env<'_> {
-    fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, Failure> {
         let value = (self.variable)(name)?;
         Ok(value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()))
     }
 
-    fn number(&self, name: &str) -> Result<Option<u64>, Failure> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Failure> {
         let Some(value) = self.text(name)? else { return Ok(None) };
         match value.parse() {
             Ok(number @ 1..=NUMBER_MAX) => Ok(Some(number)),
@@ -117,7 +122,7 @@ impl Env<'_> {
         }
     }
 
-    fn switch(&self, name: &str) -> Result<bool, Failure> {
+    pub(crate) fn switch(&self, name: &str) -> Result<bool, Failure> {
         match self.text(name)?.as_deref() {
             None | Some("false" | "0") => Ok(false),
             Some("true" | "1") => Ok(true),

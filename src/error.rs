@@ -7,8 +7,10 @@ use bpc_archive::{ArchiveError, ExportError};
 use bpc_core::canonical::JsonError;
 use bpc_eventstore::StoreError;
 use bpc_eventstore::seal::{KeyFileError, ProveError, SealError};
+use bpc_passport::pack::PackError;
 use bpc_projections::CompletenessError;
 use bpc_projections::replay::ReplayError;
+use bpc_webhooks::WebhookError;
 use bpc_worker::EngineError;
 
 /// How a command ended. The numbers are part of the contract.
@@ -114,6 +116,24 @@ impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Store(error) => error.into(),
+            error => Failure::refused(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<WebhookError> for Failure {
+    fn from(error: WebhookError) -> Self {
+        match error {
+            WebhookError::Engine(error) => error.into(),
+            error => Failure::refused(error.code(), error.to_string()),
+        }
+    }
+}
+
+impl From<PackError> for Failure {
+    fn from(error: PackError) -> Self {
+        match error {
+            PackError::Engine(error) => error.into(),
             error => Failure::refused(error.code(), error.to_string()),
         }
     }

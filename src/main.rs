@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod logging;
 mod output;
+mod pack_settings;
 mod packs;
 mod progress;
 mod signals;

@@ -1,10 +1,15 @@
 //! The arguments, and what `--help` says about them.
 
+mod document;
 mod jobs;
+mod passport;
 mod proof;
+mod rules;
+mod snapshot;
 mod usage;
 mod value;
 mod verify;
+mod webhook;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,12 +19,17 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::output::ColorWhen;
 
+pub use document::{AddArgs as DocumentAddArgs, DocumentCommand, FactsArgs, FactsCommand};
 pub use jobs::{JobsCommand, ListArgs, PersonArgs};
+pub use passport::{PassportCommand, ProductCommand};
 pub use proof::{
     CheckArgs, CheckpointArgs, KeysCommand, LogArgs, ProveCommand, ReportCommand, SealArgs, WitnessCommand,
 };
+pub use rules::RulesCommand;
+pub use snapshot::SnapshotCommand;
 pub use usage::parse;
 pub use verify::{ArchiveArgs, ExportCommand, ReplayArgs, VerifyArgs};
+pub use webhook::{EndpointCommand, WebhookCommand};
 
 /// The job engine that can prove what it did.
 #[derive(Debug, Parser)]
@@ -96,6 +106,27 @@ Example:
     /// List, show and command jobs
     #[command(subcommand, after_help = "Example:\n  bpc jobs list --status DEAD_LETTER")]
     Jobs(JobsCommand),
+    /// Upload documents that facts are read from
+    #[command(subcommand, after_help = "Example:\n  bpc document add battery.json --kind bom")]
+    Document(DocumentCommand),
+    /// List and show facts, down to the place in the document
+    #[command(subcommand, after_help = "Example:\n  bpc facts list --type Battery")]
+    Facts(FactsCommand),
+    /// Choose, check and seal the facts of passports
+    #[command(subcommand, after_help = "Example:\n  bpc snapshot create --document ID")]
+    Snapshot(SnapshotCommand),
+    /// Add, test and publish rule packages
+    #[command(subcommand, after_help = "Example:\n  bpc rules add rules/eu-2023-1542/v2.0")]
+    Rules(RulesCommand),
+    /// Add products
+    #[command(subcommand, after_help = "Example:\n  bpc product add SKU-1")]
+    Product(ProductCommand),
+    /// Compile, sign, show and check battery passports
+    #[command(subcommand, after_help = "Example:\n  bpc passport create --product SKU-1")]
+    Passport(PassportCommand),
+    /// Tell others what happens, signed
+    #[command(subcommand, after_help = "Example:\n  bpc webhook endpoint add https://example.com/hook")]
+    Webhook(WebhookCommand),
     /// Check the whole log, and say which level of assurance held up to where
     #[command(after_help = "\
 L0  bytes, columns, chain, dense versions, legal histories     rules out careless edits
@@ -108,6 +139,7 @@ findings, with 2 if it could not be checked.
 
 Examples:
   bpc verify
+  bpc verify --passports
   bpc verify --checkpoint kept.txt --projections --blobs --report report.html")]
     Verify(VerifyArgs),
     /// Say what the log shows about many jobs

@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use bpc_core::note::VerifierKey;
 use bpc_core::{JobId, Status, StreamId, Timestamp, Version};
+use bpc_passport::disclosure::Role;
+use bpc_passport::import::{DocumentKind, Format};
+use bpc_passport::value::Date;
+use uuid::Uuid;
 
 /// A number of at least one.
 pub fn positive(text: &str) -> Result<usize, String> {
@@ -62,6 +66,32 @@ pub fn version(text: &str) -> Result<Version, String> {
 /// A key that notes are checked with.
 pub fn verifier_key(text: &str) -> Result<VerifierKey, String> {
     text.trim().parse().map_err(|error: bpc_core::note::KeyError| format!("{error} ({})", error.code()))
+}
+
+/// An id as the other commands print it.
+pub fn uuid(text: &str) -> Result<Uuid, String> {
+    text.parse().map_err(|_| "expected an id such as 5f0c1d2e-7c41-8e11-9d0c-2f6a1b8e4c55".to_owned())
+}
+
+/// A kind of document: `due-diligence` for DUE_DILIGENCE.
+pub fn document_kind(text: &str) -> Result<DocumentKind, String> {
+    let name = text.to_ascii_uppercase().replace('-', "_");
+    name.parse().map_err(|_| "expected bom, pcf, due-diligence or other".to_owned())
+}
+
+/// A format of documents.
+pub fn document_format(text: &str) -> Result<Format, String> {
+    text.parse().map_err(|_| "expected native, catenax, batterypass or auto".to_owned())
+}
+
+/// A day.
+pub fn day(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| "expected a day such as 2027-02-18".to_owned())
+}
+
+/// Who asks for a passport.
+pub fn role(text: &str) -> Result<Role, String> {
+    text.parse().map_err(|_| "expected public, legitimate-interest or authority".to_owned())
 }
 
 /// Words that somebody can read later.

@@ -21,7 +21,7 @@ pub struct VerifyArgs {
     #[arg(long = "witness", value_name = "VKEY", value_parser = value::verifier_key)]
     pub witnesses: Vec<VerifierKey>,
     /// Check an archive instead of the database
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["projections", "unsealed_max"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["passports", "projections", "unsealed_max"])]
     pub archive: Option<PathBuf>,
     /// Hash every blob again
     #[arg(long)]
@@ -29,6 +29,9 @@ pub struct VerifyArgs {
     /// Compare the live views with a replay of the log
     #[arg(long)]
     pub projections: bool,
+    /// Compile every passport version again and compare payload, proof, receipt and signatures
+    #[arg(long)]
+    pub passports: bool,
     /// Events that wait longer than this for their seal are a finding, such as 10s
     #[arg(long, value_name = "TIME", value_parser = value::span)]
     pub unsealed_max: Option<Duration>,

@@ -110,7 +110,7 @@ fn payload(text: &str) -> Result<Vec<u8>, Failure> {
 
 /// An unknown type is answered with the known ones.
 fn check_type(name: &str) -> Result<(), Failure> {
-    let registry = packs::registry();
+    let registry = packs::names();
     if registry.job_type(name).is_some() {
         return Ok(());
     }

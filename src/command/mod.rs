@@ -5,18 +5,24 @@ mod bench;
 mod check;
 mod checkpoint;
 mod demo;
+mod document;
 mod enqueue;
 mod export;
+mod facts;
 mod init;
 mod jobs;
 mod keys;
 mod log;
+mod passport;
 mod prove;
 mod replay;
 mod report;
+mod rules;
 mod seal;
+mod snapshot;
 mod tenant;
 mod verify;
+mod webhook;
 mod witness;
 mod worker;
 
@@ -50,6 +56,13 @@ async fn dispatch(call: &Call<'_>, command: Command) -> Result<Exit, Failure> {
         Command::Keys(command) => keys::run(call, command).await,
         Command::Prove(command) => prove::run(call, command).await,
         Command::Check(args) => check::run(call, &args),
+        Command::Document(command) => document::run(call, command).await,
+        Command::Facts(command) => facts::run(call, command).await,
+        Command::Snapshot(command) => snapshot::run(call, command).await,
+        Command::Rules(command) => rules::run(call, command).await,
+        Command::Product(command) => passport::product(call, command).await,
+        Command::Passport(command) => passport::run(call, command).await,
+        Command::Webhook(command) => webhook::run(call, command).await,
         Command::Replay(args) => replay::run(call, args).await,
         Command::Bench(args) => bench::run(call, args).await,
     }

@@ -59,6 +59,11 @@ impl Output {
         }
     }
 
+    /// Text that is the result itself, whether or not JSON is wanted.
+    pub fn text(&self, text: &str) {
+        self.write(text);
+    }
+
     /// A line for people; nothing if JSON is wanted.
     pub fn line(&self, line: impl Display) {
         if !self.json {

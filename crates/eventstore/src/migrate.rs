@@ -39,6 +39,8 @@ migrations! {
     4 "0004_drills",
     5 "0005_seals",
     6 "0006_leases",
+    7 "0007_passport",
+    8 "0008_webhooks",
 }
 
 const CREATE: &str =

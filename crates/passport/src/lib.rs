@@ -1,6 +1,6 @@
 //! The battery-passport pack: fact schemas, importers, rules language, pure compiler, proof,
-//! receipt, disclosure and QR codes. Imports `core` only; touches no clock, random source,
-//! database, file or runtime.
+//! receipt, disclosure and QR codes; and [`pack`], which registers them with the engine. All but `pack`
+//! import `core` only and touch no clock, random source, database, file or runtime.
 //!
 //! Everything legal is data (tables, rule packages with dates), never code.
 
@@ -11,6 +11,7 @@ pub mod facts;
 mod hash;
 pub mod import;
 pub mod json;
+pub mod pack;
 pub mod proof;
 pub mod qr;
 pub mod receipt;

@@ -6,6 +6,8 @@ use bpc_core::{StreamId, TenantId, Timestamp, Version};
 use bpc_eventstore::{Store, StoreError, StoredEvent, read_stream, stream_heads};
 use tokio_util::sync::CancellationToken;
 
+use crate::effects::Effects;
+
 /// Handed to every attempt. It can read, listen for a wish to stop, and say how far it is; it holds
 /// no transaction and no connection.
 #[derive(Clone, Debug)]
@@ -15,6 +17,7 @@ pub struct Context {
     stop: CancellationToken,
     reason: Arc<Mutex<Option<Stopping>>>,
     progress: Arc<Mutex<Option<Said>>>,
+    if_failed: Arc<Mutex<Effects>>,
 }
 
 /// Progress said by a handler and not recorded yet.
@@ -41,6 +44,7 @@ impl Context {
             stop: CancellationToken::new(),
             reason: Arc::default(),
             progress: Arc::default(),
+            if_failed: Arc::default(),
         }
     }
 
@@ -67,6 +71,12 @@ impl Context {
         *self.progress.lock().expect("no panic while held") = Some(said);
     }
 
+    /// What to commit if this attempt fails, in the transaction that records the failure; it takes the
+    /// place of what was said before. If it cannot be committed, the failure is recorded alone.
+    pub fn if_failed(&self, effects: Effects) {
+        *self.if_failed.lock().expect("no panic while held") = effects;
+    }
+
     /// The version of a stream, to decide on. Zero if there is none yet.
     pub async fn stream_version(&self, stream: StreamId) -> Result<Version, StoreError> {
         let mut tx = self.store.begin_read().await?;
@@ -87,6 +97,10 @@ impl Context {
     /// The log, for handlers that read views of their pack.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    pub(crate) fn take_if_failed(&self) -> Effects {
+        std::mem::take(&mut *self.if_failed.lock().expect("no panic while held"))
     }
 
     pub(crate) fn has_progress(&self) -> bool {

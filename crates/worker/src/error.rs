@@ -1,9 +1,9 @@
 //! Why the engine did not do what was asked.
 
-use bpc_core::{JobId, TenantId};
 use bpc_core::canonical::JsonError;
 use bpc_core::envelope::EnvelopeError;
 use bpc_core::job::{ErrorInfo, Refusal, TransitionError};
+use bpc_core::{JobId, TenantId};
 use bpc_eventstore::StoreError;
 
 /// A refused or failed operation. Nothing of it was written, unless the database went away while

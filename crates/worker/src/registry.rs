@@ -45,6 +45,13 @@ impl Registry {
         self
     }
 
+    /// Let another handler run the jobs of a registered type.
+    pub fn replace_job<H: Handler>(&mut self, handler: H) -> &mut Self {
+        let former = self.types.remove(H::TYPE);
+        assert!(former.is_some(), "job type {} is not registered", H::TYPE);
+        self.job(handler)
+    }
+
     /// Register a domain event: only registered ones can be emitted.
     pub fn event(&mut self, stream_type: &'static str, event_type: &'static str) -> &mut Self {
         self.events.insert((stream_type, event_type));

@@ -27,7 +27,7 @@ pub async fn run(call: &Call<'_>, args: BenchArgs) -> Result<Exit, Failure> {
     let slug = format!("bench-{}", hex::encode(&entropy()[..4]));
     let tenant = add_tenant(&store, &slug, "Benchmark", &call.actor).await?.tenant_id;
     warn(call, tenant, &slug);
-    let (mut registry, started) = (packs::registry(), latency::Started::default());
+    let (mut registry, started) = (packs::names(), latency::Started::default());
     registry.job(started.handler());
     let engine = Engine::new(store.clone(), registry.clone());
     let bench = Bench { call, args: &args, engine, registry, tenant };

@@ -23,7 +23,7 @@ pub(super) async fn run(call: &Call<'_>, path: &Path, args: &ReplayArgs) -> Resu
         (None, Some(moment)) => Until::Moment(moment),
         (None, None) => Until::Newest,
     };
-    let registry = packs::registry();
+    let registry = packs::names();
     let projections = registry.projections();
     let rebuilt = match &args.archive {
         Some(directory) => {

@@ -29,7 +29,7 @@ pub async fn run(call: &Call<'_>, args: ReplayArgs) -> Result<Exit, Failure> {
 /// Compare, with a bar on a terminal.
 pub async fn compare(call: &Call<'_>, store: &Store) -> Result<CheckReport, Failure> {
     let bar = progress::bar(call.output, "replay", event_count_estimate(store).await?);
-    let registry = packs::registry();
+    let registry = packs::names();
     let report = check(store, registry.projections(), &mut |progress| match progress {
         Progress::Rebuilding { events } => bar.set_position(events),
         Progress::Comparing { view, .. } => bar.set_prefix(view),

@@ -13,7 +13,7 @@ use super::print_drifts;
 pub(super) async fn run(call: &Call<'_>) -> Result<Exit, Failure> {
     let store = call.open().await?;
     let bar = progress::bar(call.output, "repair", event_count_estimate(&store).await?);
-    let registry = packs::registry();
+    let registry = packs::names();
     let repaired = repair(&store, registry.projections(), &mut |progress| match progress {
         Progress::Rebuilding { events } => bar.set_position(events),
         Progress::Comparing { view, .. } => bar.set_prefix(view),

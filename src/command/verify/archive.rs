@@ -28,7 +28,7 @@ pub fn run(
     bar.finish_and_clear();
     let report = report?;
     let findings: Vec<Told> = report.findings.iter().map(Told::from).collect();
-    let shown = Verified { log: as_of_a_database(&report), blobs: None, projections: None };
+    let shown = Verified { log: as_of_a_database(&report), blobs: None, projections: None, passports: None };
     if let Some(path) = &args.report {
         let now: Timestamp = Clock::default().host();
         let page = page::page(&shown, &findings, args, "an archive", now);

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::call::Call;
 use crate::cli::VerifyArgs;
+use crate::command::passport::{self, PassportsReport};
 use crate::command::replay;
 use crate::error::{Exit, Failure};
 use crate::{files, progress};
@@ -42,7 +43,11 @@ pub async fn run(call: &Call<'_>, args: VerifyArgs) -> Result<Exit, Failure> {
         true => Some(replay::compare(call, &store).await?),
         false => None,
     };
-    let verified = Verified { log, blobs, projections };
+    let passports = match args.passports {
+        true => Some(passport::verify_all(call, &store).await?),
+        false => None,
+    };
+    let verified = Verified { log, blobs, projections, passports };
     if let Some(path) = &args.report {
         let findings: Vec<Told> = verified.log.findings.iter().map(Told::from).collect();
         let source = format!("a {} database", store.kind());
@@ -65,6 +70,8 @@ struct Verified {
     blobs: Option<BlobReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     projections: Option<CheckReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passports: Option<PassportsReport>,
 }
 
 impl Verified {
@@ -72,6 +79,7 @@ impl Verified {
         self.log.is_sound()
             && self.blobs.as_ref().is_none_or(|blobs| blobs.findings_total == 0)
             && self.projections.as_ref().is_none_or(CheckReport::is_clean)
+            && self.passports.as_ref().is_none_or(PassportsReport::is_sound)
     }
 }
 

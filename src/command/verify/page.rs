@@ -170,6 +170,26 @@ fn more(verified: &Verified) -> String {
             views.drift_total,
         );
     }
+    if let Some(passports) = &verified.passports {
+        let rows = passports.findings.iter().take(ROWS_MAX).map(|finding| {
+            [
+                format!("<span class=\"mark bad\">{}</span>", escaped(finding.code)),
+                format!("<span class=\"mono\">{}</span>", finding.passport_version_id),
+                escaped(&finding.message),
+            ]
+        });
+        html += &format!(
+            "<h2>Passports</h2><p>{} versions were compiled again, {} of them signed.</p>",
+            count(passports.passport_versions),
+            count(passports.signed)
+        );
+        html += &table(
+            "Versions that are not what their facts and rules give",
+            ["What", "Version", "More"],
+            rows.collect(),
+            passports.findings_total,
+        );
+    }
     html
 }
 
@@ -197,6 +217,7 @@ fn command(args: &VerifyArgs) -> String {
     words.extend(args.witnesses.iter().map(|key| format!("--witness {key}")));
     words.extend(args.blobs.then(|| "--blobs".to_owned()));
     words.extend(args.projections.then(|| "--projections".to_owned()));
+    words.extend(args.passports.then(|| "--passports".to_owned()));
     words.join(" ")
 }
 

@@ -3,7 +3,7 @@
 use bpc_eventstore::verify::VerifyReport;
 
 use crate::cli::VerifyArgs;
-use crate::command::replay;
+use crate::command::{passport, replay};
 use crate::output::{Output, Table, count, per_second, span};
 
 use super::told::Told;
@@ -73,6 +73,10 @@ pub(super) fn print_more(output: &Output, verified: &Verified, args: &VerifyArgs
     if let Some(projections) = &verified.projections {
         output.line("");
         replay::print(output, projections);
+    }
+    if let Some(passports) = &verified.passports {
+        output.line("");
+        passport::print_report(output, passports);
     }
     if let Some(path) = &args.report {
         output.line("");

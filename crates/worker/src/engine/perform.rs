@@ -29,9 +29,10 @@ impl Engine {
         let mut tx = self.store.begin().await?;
         let now = now_on(&mut tx.conn(), &self.store.clock).await?;
         let streams: Vec<StreamId> = effects.appends.iter().map(|append| append.stream_id).collect();
-        let keyed = effects.follow_ups.iter().filter_map(|job| {
-            job.key.as_ref().map(|key| JobId::from_key(tenant, &job.job_type, key))
-        });
+        let keyed = effects
+            .follow_ups
+            .iter()
+            .filter_map(|job| job.key.as_ref().map(|key| JobId::from_key(tenant, &job.job_type, key)));
         let mut performing = Settling {
             engine: self,
             worker_id: "",

@@ -27,7 +27,7 @@ pub struct Attempt {
     pub leased: JobState,
     /// How it ended.
     pub outcome: Outcome,
-    /// What it wants committed; only with success.
+    /// What it wants committed, with success or failure.
     pub effects: Effects,
 }
 
@@ -259,14 +259,16 @@ impl<'e> Settling<'e> {
         if !job.lease().is_some_and(is_held) || job.attempts != attempt.leased.attempts {
             return self.refuse(job, attempt);
         }
-        let (seed, failure) = match self.try_attempt(conn, attempt, &job, row).await {
-            Ok(settled) => return Ok(settled),
-            Err(EffectFault::Attempt(error)) => {
-                (entropy(), self.engine.failure(&attempt.leased.job_type, error.info()))
+        let outcome = match (self.try_attempt(conn, attempt, &job, row).await, &attempt.outcome) {
+            (Ok(settled), _) => return Ok(settled),
+            (Err(EffectFault::Database(error)), _) => return Err(error.into()),
+            // What a failed attempt wanted besides cannot be had; why it failed is kept all the same.
+            (Err(EffectFault::Attempt(_)), Outcome::Failed(failure)) => Outcome::Failed(failure.clone()),
+            (Err(EffectFault::Attempt(error)), _) => {
+                Outcome::Failed(self.engine.failure(&attempt.leased.job_type, error.info()))
             }
-            Err(EffectFault::Database(error)) => return Err(error.into()),
         };
-        let done = self.step(attempt, job, Outcome::Failed(failure), seed)?;
+        let done = self.step(attempt, job, outcome, entropy())?;
         Ok(self.write(done, row, Prepared::default()))
     }
 
@@ -281,13 +283,11 @@ impl<'e> Settling<'e> {
         let seed = entropy();
         let causation = EventId::fresh(self.now, seed);
         let mut outcome = attempt.outcome.clone();
-        let Outcome::Succeeded { emitted, .. } = &mut outcome else {
-            let done = self.step(attempt, job.clone(), outcome, seed)?;
-            return Ok(self.write(done, row, Prepared::default()));
-        };
         let tenant = attempt.leased.tenant_id;
         let mut prepared = self.prepare_effects(conn, tenant, &attempt.effects, Some(causation)).await?;
-        *emitted = std::mem::take(&mut prepared.emitted);
+        if let Outcome::Succeeded { emitted, .. } = &mut outcome {
+            *emitted = std::mem::take(&mut prepared.emitted);
+        }
         // Before anything runs on the database: the outcome itself may not be recordable.
         let done = self.step(attempt, job.clone(), outcome, seed)?;
         self.run_effects(conn, &attempt.effects, &prepared).await?;

@@ -51,8 +51,9 @@ pub(super) async fn run(
         None => Ended::Abandoned,
     };
     let duration_ms = started.elapsed().as_millis() as u64;
-    let (outcome, effects) = classify(engine, &state.job_type, ended, cx.stopping(), duration_ms);
+    let (outcome, mut effects) = classify(engine, &state.job_type, ended, cx.stopping(), duration_ms);
     if let Outcome::Failed(failure) = &outcome {
+        effects = cx.take_if_failed();
         tracing::warn!(
             job.id = %state.job_id,
             job.r#type = state.job_type,

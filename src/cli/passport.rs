@@ -1,0 +1,134 @@
+//! The arguments of `bpc product` and `bpc passport`.
+
+use std::path::PathBuf;
+
+use bpc_passport::disclosure::Role;
+use bpc_passport::value::Date;
+use clap::{Args, Subcommand};
+use uuid::Uuid;
+
+use super::value;
+
+#[derive(Debug, Subcommand)]
+pub enum ProductCommand {
+    /// Add a product; the same sku again is the same product
+    #[command(after_help = "Example:\n  bpc product add SKU-1 --name \"Traction battery 75 kWh\"")]
+    Add {
+        /// The name under which documents have it
+        sku: String,
+        /// Name for people [default: the sku]
+        #[arg(long)]
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PassportCommand {
+    /// Begin a passport for a product
+    #[command(after_help = "Example:\n  bpc passport create --product SKU-1")]
+    Create {
+        /// Sku of the product
+        #[arg(long, value_name = "SKU")]
+        product: String,
+    },
+    /// Order a version; workers compile, sign and draw it
+    #[command(after_help = "\
+Needs BPC_SIGNING_ED25519_PRIVATE_KEY_BASE64 or BPC_SIGNING_KEY_FILE, here or BPC_SIGNING_KEY_ID here and
+the key where the worker is.
+
+Example:
+  bpc passport compile PASSPORT --snapshot ID --rules ID --as-of 2027-02-18")]
+    Compile(CompileArgs),
+    /// List passports and their versions
+    #[command(after_help = "Example:\n  bpc passport list")]
+    List,
+    /// Show a version: verdicts with citations, or where one value comes from
+    #[command(after_help = "Example:\n  bpc passport show VERSION --why /battery/category")]
+    Show {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+        /// Derive the value at this JSON pointer back to the documents
+        #[arg(long, value_name = "POINTER")]
+        why: Option<String>,
+        /// Print the payload
+        #[arg(long, conflicts_with = "why")]
+        payload: bool,
+        /// Draw the proof code
+        #[arg(long, conflicts_with = "why")]
+        qr: bool,
+    },
+    /// Put a SIGNED version in force; the former one becomes SUPERSEDED
+    #[command(after_help = "Example:\n  bpc passport activate VERSION")]
+    Activate {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+    },
+    /// Take a version back
+    #[command(after_help = "Example:\n  bpc passport revoke VERSION --reason \"wrong cell supplier\"")]
+    Revoke {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+        /// Why; kept in the log
+        #[arg(long, value_parser = value::reason)]
+        reason: String,
+    },
+    /// Compile a version again and compare every byte
+    #[command(after_help = "Example:\n  bpc passport replay VERSION")]
+    Replay {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+    },
+    /// Write what one role may see, with proof
+    #[command(after_help = "Example:\n  bpc passport disclose VERSION --role public > bundle.json")]
+    Disclose {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+        /// public, legitimate-interest or authority
+        #[arg(long, value_parser = value::role)]
+        role: Role,
+    },
+    /// Judge a version on another day or under other rules; writes nothing
+    #[command(after_help = "Example:\n  bpc passport what-if VERSION --as-of 2027-08-18")]
+    WhatIf {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+        /// The day
+        #[arg(long, value_name = "DAY", value_parser = value::day)]
+        as_of: Option<Date>,
+        /// Other published rules
+        #[arg(long, value_name = "ID", value_parser = value::uuid)]
+        rules: Option<Uuid>,
+    },
+    /// Write both codes as PNG files
+    #[command(after_help = "Example:\n  bpc passport qr VERSION --directory codes")]
+    Qr {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+        /// Where to
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        directory: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct CompileArgs {
+    /// The passport
+    #[arg(value_name = "PASSPORT", value_parser = value::uuid)]
+    pub id: Uuid,
+    /// A sealed snapshot
+    #[arg(long, value_name = "ID", value_parser = value::uuid)]
+    pub snapshot: Uuid,
+    /// Published rules
+    #[arg(long, value_name = "ID", value_parser = value::uuid)]
+    pub rules: Uuid,
+    /// The day it is judged on [default: today, UTC]
+    #[arg(long, value_name = "DAY", value_parser = value::day)]
+    pub as_of: Option<Date>,
+}

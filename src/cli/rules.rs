@@ -1,0 +1,72 @@
+//! The arguments of `bpc rules`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use uuid::Uuid;
+
+use super::value;
+
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// Add a version of a rule package as a draft and have it tested
+    #[command(after_help = "\
+DIR holds package.rules, which may include files beside it and in folders next to DIR.
+
+Example:
+  bpc rules add rules/eu-2023-1542/v2.0 && bpc worker --until-idle && bpc rules list")]
+    Add {
+        /// The folder of the version, or its first file
+        #[arg(value_name = "DIR")]
+        path: PathBuf,
+        /// What chance in the tests comes from
+        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+        seed: i64,
+    },
+    /// Run the tests of a version once more
+    #[command(after_help = "Example:\n  bpc rules test VERSION --seed 42 && bpc worker --until-idle")]
+    Test {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+        /// What chance comes from
+        #[arg(long, allow_negative_numbers = true)]
+        seed: i64,
+    },
+    /// Let passports be compiled under a VALIDATED version
+    #[command(after_help = "Example:\n  bpc rules publish VERSION")]
+    Publish {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+    },
+    /// Show a version and the runs of its tests
+    #[command(after_help = "Example:\n  bpc rules show VERSION")]
+    Show {
+        /// The version
+        #[arg(value_name = "VERSION", value_parser = value::uuid)]
+        id: Uuid,
+    },
+    /// Show the text of one rule
+    #[command(after_help = "Example:\n  bpc rules explain PCF.STAGE_SUM --rules VERSION")]
+    Explain {
+        /// The rule
+        rule: String,
+        /// The version
+        #[arg(long, value_name = "VERSION", value_parser = value::uuid)]
+        rules: Uuid,
+    },
+    /// Which rules two versions differ in, and which passports change verdict
+    #[command(after_help = "Example:\n  bpc rules diff VERSION VERSION")]
+    Diff {
+        /// The one
+        #[arg(value_name = "A", value_parser = value::uuid)]
+        a: Uuid,
+        /// The other
+        #[arg(value_name = "B", value_parser = value::uuid)]
+        b: Uuid,
+    },
+    /// List versions, newest first
+    #[command(after_help = "Example:\n  bpc rules list")]
+    List,
+}

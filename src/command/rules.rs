@@ -1,0 +1,170 @@
+//! `bpc rules`: what passports are judged by.
+
+use std::path::{Path, PathBuf};
+
+use bpc_eventstore::Store;
+use bpc_passport::pack::{
+    PassportRow, RuleText, RuleVersion, add_rules, explain_rule, load_rules, passports, publish_rules,
+    rule_version, rule_versions, test_rules, what_if,
+};
+use bpc_worker::TenantId;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::call::Call;
+use crate::cli::RulesCommand;
+use crate::error::{Exit, Failure};
+use crate::output::{Table, count, moment};
+
+/// More than anybody looks at.
+const LIST_MAX: u32 = 200;
+/// Passports that a comparison of rules looks at.
+const PASSPORTS_MAX: u32 = 10_000;
+
+pub async fn run(call: &Call<'_>, command: RulesCommand) -> Result<Exit, Failure> {
+    let store = call.open_or_create().await?;
+    let tenant = call.tenant(&store).await?.tenant_id;
+    let (engine, output, actor) = (call.engine(&store), call.output, call.actor.as_str());
+    match command {
+        RulesCommand::Add { path, seed } => {
+            let sources = load_rules(&first_file(&path))?;
+            let added = add_rules(&engine, tenant, actor, &sources, seed).await?;
+            if !added.warnings.is_empty() {
+                output.remark(&added.warnings);
+            }
+            let job = added.job_id.map(|job| job.to_string());
+            let line = json!({"rule_package_version_id": added.id, "package": added.package,
+                              "version": added.version, "created": added.created, "job_id": job});
+            output.result(&line, |output| {
+                let verb = if added.created { "added as a draft" } else { "exists already" };
+                let (package, version) = (&added.package, &added.version);
+                output.line(format_args!(
+                    "rules  {} {package} {version} {}",
+                    added.id,
+                    output.paint().faint(verb)
+                ));
+                if let Some(job) = job {
+                    output.line(format_args!("job    {job}"));
+                }
+            });
+        }
+        RulesCommand::Test { id, seed } => {
+            let job = test_rules(&engine, tenant, actor, id, seed).await?;
+            output.result(&json!({"job_id": job.to_string()}), |output| {
+                output.line(format_args!("job  {job}"))
+            });
+        }
+        RulesCommand::Publish { id } => {
+            publish_rules(&engine, tenant, actor, id).await?;
+            output.result(&json!({"rule_package_version_id": id, "status": "PUBLISHED"}), |output| {
+                output.line(format_args!("{id} is PUBLISHED"));
+            });
+        }
+        RulesCommand::Show { id } => show(call, &rule_version(&store, tenant, id).await?),
+        RulesCommand::Explain { rule, rules } => explain(call, &store, tenant, &rule, rules).await?,
+        RulesCommand::Diff { a, b } => diff(call, &store, tenant, a, b).await?,
+        RulesCommand::List => {
+            let mut table = Table::new(["VERSION", "PACKAGE", "", "STATUS", "SINCE"]);
+            for row in rule_versions(&store, tenant, LIST_MAX).await? {
+                let line = json!({"rule_package_version_id": row.id, "package": row.package, "version": row.version,
+                                  "status": row.status, "created_at": row.created_at.to_string()});
+                output.result(&line, |_| {
+                    let (id, since) = (row.id.to_string(), moment(row.created_at));
+                    table.row([id, row.package.clone(), row.version.clone(), row.status.clone(), since]);
+                });
+            }
+            table.print(output);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A folder stands for the file in it that a package begins with.
+fn first_file(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("package.rules") } else { path.to_owned() }
+}
+
+fn show(call: &Call<'_>, version: &RuleVersion) {
+    let runs: Vec<Value> = version.runs.iter().map(|run| json!(run)).collect();
+    let line = json!({"rule_package_version_id": version.id, "package": version.package,
+                      "version": version.version, "status": version.status.as_str(),
+                      "rules_hash": version.rules_hash.to_string(),
+                      "source_hash": version.source_hash.to_string(), "runs": runs});
+    call.output.result(&line, |output| {
+        let paint = output.paint();
+        let mut about = Table::pairs();
+        about.pair("version", version.id);
+        about.pair("package", format!("{} {}", version.package, version.version));
+        about.pair("status", version.status);
+        about.pair("rules", version.rules_hash);
+        about.pair("sources", version.source_hash);
+        about.print(output);
+        let mut table =
+            Table::new(["SEED", ">PASSED", ">DISTINCT", ">FAILED", ">COVERAGE", ">MUTANTS FOUND", "GATE"]);
+        for run in &version.runs {
+            table.row([
+                run.seed.clone(),
+                count(run.total),
+                count(run.distinct),
+                count(run.failed),
+                format!("{} %", run.coverage),
+                format!("{} %", run.mutation_score),
+                if run.passed { paint.good("passed") } else { paint.bad("refused") },
+            ]);
+        }
+        table.print(output);
+        version.runs.iter().flat_map(|run| &run.missing).for_each(|missing| output.line(missing));
+    });
+}
+
+async fn explain(
+    call: &Call<'_>,
+    store: &Store,
+    tenant: TenantId,
+    rule: &str,
+    id: Uuid,
+) -> Result<(), Failure> {
+    let RuleText { place, text, cites } = explain_rule(store, tenant, id, rule).await?;
+    call.output.result(&json!({"rule": rule, "place": place, "cites": cites, "text": text}), |output| {
+        output.line(output.paint().faint(&place));
+        output.line(&text);
+    });
+    Ok(())
+}
+
+/// Each version of each passport that was compiled under one of both, judged under both.
+async fn diff(call: &Call<'_>, store: &Store, tenant: TenantId, a: Uuid, b: Uuid) -> Result<(), Failure> {
+    let settings = call.passports();
+    let mut table = Table::new(["VERSION", "SKU", "RULE", "A", "B"]);
+    let (mut looked_at, mut changed) = (0_u64, 0_u64);
+    for PassportRow { version_id, sku, .. } in passports(store, tenant, PASSPORTS_MAX).await? {
+        let Some(id) = version_id else { continue };
+        looked_at += 1;
+        let (_, under_a) = what_if(store, tenant, &settings, id, None, Some(a)).await?;
+        let (_, under_b) = what_if(store, tenant, &settings, id, None, Some(b)).await?;
+        let verdict = |results: &bpc_passport::rules::Results, rule: &str| {
+            results.rule(rule).map_or_else(|| "-".to_owned(), |rule| rule.outcome.verdict.to_string())
+        };
+        let mut names: Vec<&str> =
+            under_a.results.rules.iter().chain(&under_b.results.rules).map(|it| it.rule.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let (in_a, in_b) = (verdict(&under_a.results, name), verdict(&under_b.results, name));
+            if in_a != in_b {
+                changed += 1;
+                let line = json!({"passport_version_id": id, "sku": sku, "rule": name, "a": in_a, "b": in_b});
+                call.output.result(&line, |_| {
+                    table.row([id.to_string(), sku.clone(), name.to_owned(), in_a.clone(), in_b.clone()]);
+                });
+            }
+        }
+    }
+    table.print(call.output);
+    call.output.line(format_args!(
+        "{} verdicts differ over {} passport versions",
+        count(changed),
+        count(looked_at)
+    ));
+    Ok(())
+}
