@@ -3,6 +3,10 @@
 // Every test program takes what it needs of this.
 #![allow(dead_code)]
 
+pub mod desk;
+
+use std::time::Duration;
+
 use bpc_core::TenantId;
 use bpc_eventstore::verify::{VerifyOptions, verify};
 use bpc_eventstore::{Clock, StoreOptions, add_tenant};
@@ -38,6 +42,42 @@ impl House {
     pub async fn work(&self) {
         let options = WorkerOptions { until_idle: true, ..WorkerOptions::named("w") };
         Worker::new(self.engine.clone(), options).run(CancellationToken::new()).await.expect("a worker");
+    }
+
+    /// Work however often it breaks off. Time passes whenever nothing else does, so that leases end and
+    /// retries fall due.
+    pub async fn work_through(&self) {
+        for _ in 0..4 {
+            let (stop, options) = (CancellationToken::new(), WorkerOptions::named("w"));
+            let options = WorkerOptions { until_idle: true, ..options };
+            let mut worker = tokio::spawn(Worker::new(self.engine.clone(), options).run(stop.clone()));
+            let mut ended = false;
+            for _ in 0..10 {
+                ended = tokio::time::timeout(Duration::from_millis(500), &mut worker).await.is_ok();
+                if ended {
+                    break;
+                }
+                self.engine.store.clock.advance(Duration::from_secs(100));
+            }
+            if !ended {
+                stop.cancel();
+                let _ = worker.await;
+            }
+            self.engine.store.clock.advance(Duration::from_secs(2000));
+        }
+    }
+
+    /// Many workers at once, until nothing is due.
+    pub async fn work_together(&self, workers: usize) {
+        let mut tasks = Vec::new();
+        for number in 0..workers {
+            let options = WorkerOptions { until_idle: true, ..WorkerOptions::named(&format!("w{number}")) };
+            let worker = Worker::new(self.engine.clone(), options);
+            tasks.push(tokio::spawn(worker.run(CancellationToken::new())));
+        }
+        for task in tasks {
+            task.await.expect("no panic").expect("a worker");
+        }
     }
 
     pub async fn enqueue(&self, job_type: &str, payload: &serde_json::Value) -> JobId {
