@@ -14,7 +14,7 @@ pub fn facts_max(fact: FactType) -> u64 {
         FactType::Battery => 1,
         FactType::Operator | FactType::Facility | FactType::Renewable | FactType::RecycledShare => 100,
         FactType::Pcf | FactType::DueDiligence | FactType::State | FactType::Document => 500,
-        FactType::Material => 600,
+        FactType::Material => 450,
         FactType::PcfInput | FactType::SupplyActor | FactType::Incident => 2000,
         FactType::Component => 10_000,
     }

@@ -53,6 +53,7 @@ impl<'a, P: Probe> Machine<'a, P> {
         program: &'a Program,
         indexed: &'a Indexed<'a>,
         context: Context<'a>,
+        trace: Trace,
         probe: &'a mut P,
     ) -> Self {
         Self {
@@ -60,7 +61,7 @@ impl<'a, P: Probe> Machine<'a, P> {
             indexed,
             context,
             probe,
-            trace: Trace::default(),
+            trace,
             slots: Vec::new(),
             base: 0,
             cost: 0,
@@ -208,6 +209,9 @@ impl<'a, P: Probe> Machine<'a, P> {
         ty: &Type,
         children: &[TraceId],
     ) -> Item<'a> {
+        if self.trace.is_off() {
+            return Item { value, trace: TraceId(0) };
+        }
         let open = children.iter().all(|child| self.trace.is_open(*child));
         let mut json = std::mem::take(&mut self.json);
         json.clear();

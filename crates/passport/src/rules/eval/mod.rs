@@ -138,7 +138,7 @@ pub(super) fn evaluate_with<P: Probe>(
     probe: &mut P,
 ) -> Result<Results, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    let mut machine = Machine::new(program, &indexed, context, probe);
+    let mut machine = Machine::new(program, &indexed, context, Trace::default(), probe);
     machine.run(&program.order)?;
     Ok(machine.finish())
 }
@@ -149,7 +149,21 @@ pub(super) struct Found {
     pub(super) emissions: Vec<Option<Emission>>,
 }
 
-/// Evaluates only some steps, which must hold all they ask about, in order. For tests that look at
+/// Evaluates only some steps, which must hold all they ask about, in order.
+pub(super) fn evaluate_traced<P: Probe>(
+    program: &Program,
+    steps: &[Step],
+    facts: &[Fact],
+    context: Context<'_>,
+    probe: &mut P,
+) -> Result<Found, EvalError> {
+    let indexed = Indexed::new(facts, context.product)?;
+    let mut machine = Machine::new(program, &indexed, context, Trace::default(), probe);
+    machine.run(steps)?;
+    Ok(machine.finish_some())
+}
+
+/// Evaluates only some steps, without traces: the hashes of steps are zeros. For tests that look at
 /// one rule and run by the thousand.
 pub(super) fn evaluate_some<P: Probe>(
     program: &Program,
@@ -159,7 +173,7 @@ pub(super) fn evaluate_some<P: Probe>(
     probe: &mut P,
 ) -> Result<Found, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    let mut machine = Machine::new(program, &indexed, context, probe);
+    let mut machine = Machine::new(program, &indexed, context, Trace::off(), probe);
     machine.run(steps)?;
     Ok(machine.finish_some())
 }
@@ -175,7 +189,7 @@ pub(super) fn ask<P: Probe>(
     probe: &mut P,
 ) -> Result<Answer, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    let mut machine = Machine::new(program, &indexed, context, probe);
+    let mut machine = Machine::new(program, &indexed, context, Trace::off(), probe);
     machine.run(steps)?;
     Ok(machine.ask(def, args))
 }

@@ -20,6 +20,31 @@ pub trait Probe {
     fn verdict(&mut self, _rule: usize, _verdict: Verdict) {}
 }
 
+/// Two who watch one evaluation.
+pub(in crate::rules) struct Both<'p, A, B>(pub(in crate::rules) &'p mut A, pub(in crate::rules) &'p mut B);
+
+impl<A: Probe, B: Probe> Probe for Both<'_, A, B> {
+    fn evaluated(&mut self, node: NodeId) {
+        self.0.evaluated(node);
+        self.1.evaluated(node);
+    }
+
+    fn branch(&mut self, node: NodeId, way: u32) {
+        self.0.branch(node, way);
+        self.1.branch(node, way);
+    }
+
+    fn compared(&mut self, node: NodeId, left: &dyn Fn() -> Option<Lit>, right: &dyn Fn() -> Option<Lit>) {
+        self.0.compared(node, left, right);
+        self.1.compared(node, left, right);
+    }
+
+    fn verdict(&mut self, rule: usize, verdict: Verdict) {
+        self.0.verdict(rule, verdict);
+        self.1.verdict(rule, verdict);
+    }
+}
+
 /// Looks away.
 pub struct NoProbe;
 

@@ -89,6 +89,7 @@ impl<'a, P: Probe> Machine<'a, P> {
         self.touched.add(index);
         let trace = match self.caches.facts[index as usize] {
             Some(known) => known,
+            None if self.trace.is_off() => TraceId(0),
             None => {
                 let fact = self.indexed.facts[index as usize];
                 let leaf = self.context.leaves.fact(fact);
@@ -180,6 +181,12 @@ impl<'a, P: Probe> Machine<'a, P> {
         let at = self.caches.field_starts[index as usize] as usize + at;
         if let Some(known) = &self.caches.fields[at] {
             return known.clone();
+        }
+        if self.trace.is_off() {
+            let value = value.map_or(Value::None, |value| of_field(value, field_type, of));
+            let item = Item { value, trace: of };
+            self.caches.fields[at] = Some(item.clone());
+            return item;
         }
         let access = fact.access(name);
         let open = access == Access::Public;

@@ -1,4 +1,5 @@
-//! A second evaluator, slow and plain: rational numbers, nothing remembered, nothing shared.
+//! A second evaluator, slow and plain: rational numbers, nothing that is calculated is remembered or
+//! shared. Only what is read is: the hashes that stand for facts and fields.
 //!
 //! It is written from the meaning of the language and not from the fast evaluator, and judges what
 //! that one finds: verdicts, attributes and trace hashes must be the same on every case.
@@ -9,32 +10,51 @@ mod trace;
 mod value;
 mod walk;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bpc_core::Hash;
 
 use crate::facts::Fact;
 
-use super::eval::{Context, EmissionState, Results};
+use super::eval::{self, Context, EmissionState};
 use super::program::{Program, Step};
 use super::verdict::Verdict;
+use trace::leaf;
 use value::Found;
 
 /// What the reference finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// For each rule: verdict, code, first day, what is missing, hash of the trace.
-    pub rules: Vec<(Verdict, Option<String>, Option<String>, Vec<String>, Hash)>,
-    /// For each attribute: what it is, and the hash of its trace.
-    pub emissions: Vec<(String, Hash)>,
+    /// What rules say, by their index.
+    pub rules: BTreeMap<usize, Said>,
+    /// For attributes, by their index: what it is, and the hash of its trace.
+    pub emissions: BTreeMap<usize, (String, Hash)>,
 }
 
-/// Evaluates a program the slow way.
-pub fn judge(program: &Program, facts: &[Fact], context: Context<'_>) -> Judgement {
+/// What a rule says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Its code.
+    pub code: Option<String>,
+    /// The first day it will hold.
+    pub from: Option<String>,
+    /// What is missing, sorted.
+    pub missing: Vec<String>,
+    /// The hash of its trace.
+    pub trace_hash: Hash,
+}
+
+/// Evaluates some steps of a program the slow way. They must hold all they ask about, in order.
+pub fn judge(program: &Program, steps: &[Step], facts: &[Fact], context: Context<'_>) -> Judgement {
     let mut facts: Vec<&Fact> = facts.iter().collect();
     facts.sort_by_key(|fact| (fact.fact_type().name(), fact.key().to_owned()));
     let mut reference = Reference {
         program,
+        leaves: facts.iter().map(|fact| leaf(fact, &context)).collect(),
+        fields: RefCell::default(),
         facts,
         context,
         frames: Vec::new(),
@@ -42,54 +62,48 @@ pub fn judge(program: &Program, facts: &[Fact], context: Context<'_>) -> Judgeme
         emitted: BTreeMap::new(),
         said: BTreeMap::new(),
     };
-    for step in &program.order {
+    for step in steps {
         match step {
             Step::Emit(emit) => reference.emit(*emit),
             Step::Rule(rule) => reference.rule(*rule),
         }
     }
     Judgement {
-        rules: reference.said.into_values().map(|said| said.judgement).collect(),
+        rules: reference.said,
         emissions: reference
             .emitted
-            .into_values()
-            .map(|emitted| (emitted.text, emitted.found.hash))
+            .into_iter()
+            .map(|(index, emitted)| (index, (emitted.text, emitted.found.hash)))
             .collect(),
     }
 }
 
-/// Where the two evaluators disagree, if they do.
-pub fn disagreement(program: &Program, results: &Results, judgement: &Judgement) -> Option<String> {
-    for (result, (verdict, code, from, missing, hash)) in results.rules.iter().zip(&judgement.rules) {
-        let outcome = &result.outcome;
-        let same = outcome.verdict == *verdict
-            && outcome.code == *code
-            && outcome.from.map(|day| day.to_string()) == *from
-            && outcome.missing == *missing;
-        if !same {
-            return Some(format!(
-                "{}: {} {:?} {:?}, the reference says {verdict} {code:?} {missing:?}",
-                result.rule, outcome.verdict, outcome.code, outcome.missing
-            ));
-        }
-        if result.trace_hash != *hash {
-            return Some(format!("{}: the traces differ", result.rule));
-        }
-    }
-    for (emission, (text, hash)) in results.emissions.iter().zip(&judgement.emissions) {
-        let found = state_text(&emission.state);
-        if found != *text {
-            return Some(format!("{}: {found}, the reference says {text}", emission.pointer));
-        }
-        if emission.trace_hash != *hash {
-            return Some(format!("{}: the traces differ", emission.pointer));
+/// Where the two evaluators disagree, if they do. Both found something for the same rules and
+/// attributes, or they disagree.
+pub(super) fn disagreement(found: &eval::Found, judgement: &Judgement) -> Option<String> {
+    for (index, result) in found.rules.iter().enumerate() {
+        let said = judgement.rules.get(&index);
+        let here = result.as_ref().map(|result| Said {
+            verdict: result.outcome.verdict,
+            code: result.outcome.code.clone(),
+            from: result.outcome.from.map(|day| day.to_string()),
+            missing: result.outcome.missing.clone(),
+            trace_hash: result.trace_hash,
+        });
+        if here.as_ref() != said {
+            let rule = result.as_ref().map_or("a rule", |result| result.rule.as_str());
+            return Some(format!("{rule}: {here:?}, the reference says {said:?}"));
         }
     }
-    let counts = results.rules.len() == program.rules.len()
-        && judgement.rules.len() == program.rules.len()
-        && results.emissions.len() == program.emits.len()
-        && judgement.emissions.len() == program.emits.len();
-    if counts { None } else { Some("the evaluators did not judge the same rules and attributes".to_owned()) }
+    for (index, emission) in found.emissions.iter().enumerate() {
+        let said = judgement.emissions.get(&index);
+        let here = emission.as_ref().map(|emission| (state_text(&emission.state), emission.trace_hash));
+        if here.as_ref() != said {
+            let pointer = emission.as_ref().map_or("an attribute", |emission| emission.pointer.as_str());
+            return Some(format!("{pointer}: {here:?}, the reference says {said:?}"));
+        }
+    }
+    None
 }
 
 fn state_text(state: &EmissionState) -> String {
@@ -107,6 +121,10 @@ fn state_text(state: &EmissionState) -> String {
 struct Reference<'a> {
     program: &'a Program,
     facts: Vec<&'a Fact>,
+    /// The hash of the step that reads each fact.
+    leaves: Vec<Hash>,
+    /// Fields that were read, by fact and name.
+    fields: RefCell<BTreeMap<(usize, &'static str), Found>>,
     context: Context<'a>,
     frames: Vec<BTreeMap<u32, Found>>,
     absent: BTreeSet<String>,
@@ -118,8 +136,4 @@ struct Emitted {
     found: Found,
     shown: bool,
     text: String,
-}
-
-struct Said {
-    judgement: (Verdict, Option<String>, Option<String>, Vec<String>, Hash),
 }

@@ -8,6 +8,9 @@ use crate::value::Decimal;
 
 pub(super) type Number = Ratio<BigInt>;
 
+/// Every number that the language can hold is a multiple of one part in so many.
+const FINEST: i64 = 1_000_000_000_000_000_000;
+
 pub(super) fn of(decimal: &Decimal) -> Number {
     let (coefficient, decimals) = decimal.coefficient_and_decimals();
     Ratio::new(BigInt::from(coefficient), BigInt::from(10).pow(decimals.into()))
@@ -19,7 +22,7 @@ pub(super) fn of_integer(integer: i64) -> Number {
 
 /// The number, if the language can hold it: at most 18 decimals and 28 digits.
 pub(super) fn held(number: Number) -> Option<Number> {
-    let scaled = &number * Ratio::from_integer(BigInt::from(10).pow(18));
+    let scaled = &number * of_integer(FINEST);
     if !scaled.is_integer() {
         return None;
     }
@@ -41,7 +44,7 @@ pub(super) fn rounded(quotient: &Number, decimals: u8) -> Number {
 
 /// The text of a number with at most 18 decimals.
 pub(super) fn text(number: &Number) -> String {
-    let scaled = (number * Ratio::from_integer(BigInt::from(10).pow(18))).to_integer();
+    let scaled = (number * of_integer(FINEST)).to_integer();
     let digits = format!("{:0>19}", scaled.abs().to_string());
     let (whole, fraction) = digits.split_at(digits.len() - 18);
     let fraction = fraction.trim_end_matches('0');

@@ -14,8 +14,6 @@ use super::value::{Found, Value, json};
 use super::walk::begins_with;
 use super::{Emitted, Reference, Said};
 
-type Judged = (Verdict, Option<String>, Option<String>, Vec<String>, Hash);
-
 impl Reference<'_> {
     pub(super) fn emit(&mut self, index: usize) {
         let emit = &self.program.emits[index];
@@ -44,26 +42,26 @@ impl Reference<'_> {
     pub(super) fn rule(&mut self, index: usize) {
         let rule = &self.program.rules[index];
         self.frames = vec![BTreeMap::new()];
-        let mut all: Vec<Judged> = Vec::new();
+        let mut all: Vec<Said> = Vec::new();
         self.choose(rule, 0, &[], &mut all);
-        let judgement = match all.as_slice() {
+        let said = match all.as_slice() {
             [] => self.assert(rule, Verdict::NotApplicable, None, None, Vec::new(), &[]),
             [only] => only.clone(),
             several => {
-                let worst = several.iter().map(|judged| judged.0).max().unwrap_or(Verdict::Pass);
-                let worst: Vec<&Judged> = several.iter().filter(|judged| judged.0 == worst).collect();
-                let mut missing: Vec<String> = worst.iter().flat_map(|judged| judged.3.clone()).collect();
+                let worst = several.iter().map(|said| said.verdict).max().unwrap_or(Verdict::Pass);
+                let worst: Vec<&Said> = several.iter().filter(|said| said.verdict == worst).collect();
+                let mut missing: Vec<String> = worst.iter().flat_map(|said| said.missing.clone()).collect();
                 missing.sort();
                 missing.dedup();
-                let (verdict, code, from, _, _) = worst[0].clone();
-                let traces: Vec<Hash> = several.iter().map(|judged| judged.4).collect();
-                self.assert(rule, verdict, code, from, missing, &traces)
+                let first = worst[0].clone();
+                let traces: Vec<Hash> = several.iter().map(|said| said.trace_hash).collect();
+                self.assert(rule, first.verdict, first.code, first.from, missing, &traces)
             }
         };
-        self.said.insert(index, Said { judgement });
+        self.said.insert(index, said);
     }
 
-    fn choose(&mut self, rule: &Rule, at: usize, before: &[Hash], all: &mut Vec<Judged>) {
+    fn choose(&mut self, rule: &Rule, at: usize, before: &[Hash], all: &mut Vec<Said>) {
         let Some(bind) = rule.bindings.get(at) else {
             let judged = self.check(rule, before);
             all.push(judged);
@@ -118,7 +116,7 @@ impl Reference<'_> {
         }
     }
 
-    fn check(&mut self, rule: &Rule, before: &[Hash]) -> Judged {
+    fn check(&mut self, rule: &Rule, before: &[Hash]) -> Said {
         let mut traces = before.to_vec();
         for (condition, applies) in [(rule.filter, true), (rule.unless, false)] {
             let Some(condition) = condition else { continue };
@@ -157,7 +155,7 @@ impl Reference<'_> {
         rule.from.filter(|(from, _)| self.context.as_of < *from).map(|(from, _)| from.to_string())
     }
 
-    fn stuck(&self, rule: &Rule, value: &Value, traces: &[Hash]) -> Judged {
+    fn stuck(&self, rule: &Rule, value: &Value, traces: &[Hash]) -> Said {
         match (self.not_yet(rule), value) {
             (Some(from), _) => self.assert(rule, Verdict::NotYet, None, Some(from), Vec::new(), traces),
             (None, Value::Fault(code)) => {
@@ -178,8 +176,8 @@ impl Reference<'_> {
         from: Option<String>,
         missing: Vec<String>,
         traces: &[Hash],
-    ) -> Judged {
+    ) -> Said {
         let name = [rule.id.as_str(), verdict.as_str(), code.as_deref().unwrap_or("")].join("\u{1f}");
-        (verdict, code, from, missing, hash(ASSERT, &name, traces, &Says::Nothing))
+        Said { verdict, code, from, missing, trace_hash: hash(ASSERT, &name, traces, &Says::Nothing) }
     }
 }

@@ -3,6 +3,8 @@
 use bpc_core::Hash;
 use sha2::{Digest, Sha256};
 
+use crate::facts::Fact;
+use crate::rules::eval::Context;
 use crate::rules::types::Type;
 
 use super::Reference;
@@ -51,10 +53,28 @@ pub(super) fn hash(kind: u8, name: &str, children: &[Hash], says: &Says) -> Hash
     Hash(Sha256::digest(&bytes).into())
 }
 
+/// The hash of the step that reads a fact.
+pub(super) fn leaf(fact: &Fact, context: &Context<'_>) -> Hash {
+    hash(FACT, fact.fact_type().name(), &[], &Says::Hidden(context.leaves.fact(fact)))
+}
+
 impl Reference<'_> {
     /// A value that follows from others.
     pub(super) fn step(&self, kind: u8, name: &str, value: Value, ty: &Type, from: &[&Found]) -> Found {
-        let open = from.iter().all(|found| found.open);
+        let hashes: Vec<Hash> = from.iter().map(|found| found.hash).collect();
+        self.follows(kind, name, value, ty, &hashes, from.iter().all(|found| found.open))
+    }
+
+    /// A value that follows from steps with these hashes, all of them open or not.
+    pub(super) fn follows(
+        &self,
+        kind: u8,
+        name: &str,
+        value: Value,
+        ty: &Type,
+        hashes: &[Hash],
+        open: bool,
+    ) -> Found {
         let says = match &value {
             Value::Unknown(_) => Says::Unknown,
             Value::Fault(code) => Says::Fault(code),
@@ -62,7 +82,6 @@ impl Reference<'_> {
             _ if !open => Says::Nothing,
             plain => Says::Json(json(&self.program.enums, plain, ty)),
         };
-        let hashes: Vec<Hash> = from.iter().map(|found| found.hash).collect();
-        Found { value, hash: hash(kind, name, &hashes, &says), open }
+        Found { value, hash: hash(kind, name, hashes, &says), open }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::facts::{Access, Fact, FactType, escape_segment};
+use crate::facts::{Access, Fact, FactType, Field, escape_segment};
 use crate::rules::program::{Arith, CellTest, Compare, Lit, Logic, NodeId, Op, Table};
 use crate::rules::syntax::ast::CompKind;
 use crate::rules::types::{Enums, Type};
@@ -11,7 +11,7 @@ use num_traits::{Signed, Zero};
 
 use super::Reference;
 use super::number::{self, Number};
-use super::trace::{CONST, FACT, FIELD, OP, Says, TABLE, hash};
+use super::trace::{CONST, FIELD, OP, Says, TABLE, hash};
 use super::value::{Found, Value, json, of_field};
 
 impl Reference<'_> {
@@ -192,9 +192,9 @@ impl Reference<'_> {
                 Found { value, ..emitted.found.clone() }
             }
             Op::VerdictOf(rule) => {
-                let (verdict, _, _, _, trace) = &self.said[rule].judgement;
-                let tag = self.program.enums.tag(Enums::VERDICT, verdict.as_str()).unwrap_or(0);
-                let of = Found { value: Value::None, hash: *trace, open: true };
+                let said = &self.said[rule];
+                let tag = self.program.enums.tag(Enums::VERDICT, said.verdict.as_str()).unwrap_or(0);
+                let of = Found { value: Value::None, hash: said.trace_hash, open: true };
                 self.step(OP, "verdict", Value::Tag(tag), ty, &[&of])
             }
             Op::Sku(fact) => self.of_fact(*fact, "sku", ty, |fact| fact.segments()[0].clone()),
@@ -209,9 +209,7 @@ impl Reference<'_> {
     }
 
     pub(super) fn fact(&self, index: usize) -> Found {
-        let fact = self.facts[index];
-        let says = Says::Hidden(self.context.leaves.fact(fact));
-        Found { value: Value::Fact(index), hash: hash(FACT, fact.fact_type().name(), &[], &says), open: true }
+        Found { value: Value::Fact(index), hash: self.leaves[index], open: true }
     }
 
     pub(super) fn fact_list(&self, fact: FactType, indexes: Vec<usize>) -> Found {
@@ -239,9 +237,8 @@ impl Reference<'_> {
         let from = self.eval(base);
         match &from.value {
             Value::Fact(index) => {
-                let fact = self.facts[*index];
                 let of = self.fact(*index);
-                let found = self.fact_field(fact, name, &of);
+                let found = self.fact_field(*index, name, &of);
                 if of.hash == from.hash {
                     found
                 } else {
@@ -259,9 +256,15 @@ impl Reference<'_> {
         }
     }
 
-    fn fact_field(&self, fact: &Fact, name: &str, of: &Found) -> Found {
-        let field = fact.fact_type().schema().field(name).map(|field| &field.field_type);
-        let (Some(field_type), value) = (field, fact.field(name)) else { return of.clone() };
+    fn fact_field(&self, index: usize, name: &str, of: &Found) -> Found {
+        let fact = self.facts[index];
+        let Some(field) = fact.fact_type().schema().field(name) else { return of.clone() };
+        let read = |of: &Found| self.read_field(fact, field, of);
+        self.fields.borrow_mut().entry((index, field.name)).or_insert_with(|| read(of)).clone()
+    }
+
+    fn read_field(&self, fact: &Fact, field: &Field, of: &Found) -> Found {
+        let (name, field_type, value) = (field.name, &field.field_type, fact.field(field.name));
         let open = value.is_none() || fact.access(name) == Access::Public;
         let says = match value {
             None => Says::Json("null".to_owned()),
@@ -348,14 +351,15 @@ impl Reference<'_> {
             Value::List(elements) => elements.clone(),
             stuck => return self.step(OP, kind.as_str(), stuck.clone(), ty, &[&list]),
         };
-        let mut steps = vec![list.clone()];
+        let (mut hashes, mut open) = (vec![list.hash], list.open);
         let mut results: Vec<Value> = Vec::new();
         let mut chosen: Vec<Found> = Vec::new();
         for element in elements {
             self.set(slot, element.clone());
             if let Some(filter) = filter {
                 let passes = self.eval(filter);
-                steps.push(passes.clone());
+                hashes.push(passes.hash);
+                open &= passes.open;
                 match passes.value {
                     Value::Bool(true) => {}
                     Value::Bool(false) => continue,
@@ -368,7 +372,8 @@ impl Reference<'_> {
             let found = match body {
                 Some(body) => {
                     let found = self.eval(body);
-                    steps.push(found.clone());
+                    hashes.push(found.hash);
+                    open &= found.open;
                     found
                 }
                 None => element,
@@ -379,7 +384,7 @@ impl Reference<'_> {
             }
         }
         let value = made(kind, &results, chosen, ty);
-        self.step(OP, kind.as_str(), value, ty, &steps.iter().collect::<Vec<_>>())
+        self.follows(OP, kind.as_str(), value, ty, &hashes, open)
     }
 
     /// Rows are tried one after the other.
@@ -584,6 +589,9 @@ fn convert(amount: &Number, from: Unit, to: Unit) -> Option<Number> {
 fn cell_matches(test: &CellTest, value: &Value) -> bool {
     match test {
         CellTest::Any => true,
+        CellTest::Is(Lit::Int(integer)) => {
+            matches!(value, Value::Number(number) if number::integer(number) == Some(*integer))
+        }
         CellTest::Is(lit) => value.same(&Value::of_lit(lit)),
         CellTest::Within(first, last) => {
             compares(Compare::AtLeast, value, &Value::of_lit(first))

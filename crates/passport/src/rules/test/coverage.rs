@@ -126,7 +126,7 @@ pub(in crate::rules) fn reachable(program: &Program) -> BTreeSet<NodeId> {
     let roots: Vec<NodeId> = program.rules.iter().flat_map(|rule| rule.roots()).chain(emits).collect();
     let mut nodes = BTreeSet::new();
     for root in roots {
-        program.walk(root, &mut |id, _| drop(nodes.insert(id)));
+        program.walk(root, &mut |id, _| nodes.extend([id]));
     }
     nodes
 }

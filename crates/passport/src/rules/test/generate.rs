@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use bpc_core::Hash;
 
 use crate::facts::{FactType, FieldType, Value as FactValue};
-use crate::rules::eval::probe::Probe;
-use crate::rules::program::{Lit, NodeId, Op, Program};
+use crate::rules::eval::Results;
+use crate::rules::eval::probe::{NoProbe, Probe};
+use crate::rules::program::{Lit, NodeId, Op, Program, Step};
 use crate::value::{Decimal, Quantity};
 
 use super::draft::{Case, Draft};
 use super::edit::Edit;
-use super::harness::evaluate;
+use super::harness::{evaluate, evaluate_some};
 use super::properties::any_value;
 use super::reads::{Reads, schema_field};
 use super::seed::{Numbers, Seed};
@@ -42,13 +43,16 @@ pub(super) struct Generated {
 pub(super) fn generate(program: &Program, fixtures: &[(String, Draft)], seed: &Seed) -> Vec<Generated> {
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
+    let fixtures: Vec<Evaluated<'_>> =
+        fixtures.iter().filter_map(|(name, draft)| Evaluated::new(program, name, draft)).collect();
     for rule in 0..program.rules.len() {
         let reads = Reads::of(program, &program.rules[rule]);
         let mut numbers = seed.case(rule as u64);
-        let bases = bases(program, fixtures, rule);
+        let steps = program.with_needs([Step::Rule(rule)]);
+        let bases = bases(&fixtures, rule);
         let mut edits: Vec<(usize, Edit)> = Vec::new();
         for (at, (_, base)) in bases.iter().enumerate() {
-            edits.extend(boundaries(program, &reads, base).into_iter().map(|edit| (at, edit)));
+            edits.extend(boundaries(program, &steps, &reads, base).into_iter().map(|edit| (at, edit)));
             edits.extend(plain_edits(&reads, base, &mut numbers).into_iter().map(|edit| (at, edit)));
         }
         let mut add = |about: String, draft: &Draft, all: &mut Vec<Generated>| -> bool {
@@ -83,16 +87,24 @@ pub(super) fn generate(program: &Program, fixtures: &[(String, Draft)], seed: &S
     all
 }
 
+/// A fixture, and what rules say about it.
+struct Evaluated<'f> {
+    name: &'f String,
+    draft: &'f Draft,
+    results: Results,
+}
+
+impl<'f> Evaluated<'f> {
+    fn new(program: &Program, name: &'f String, draft: &'f Draft) -> Option<Self> {
+        let results = evaluate(program, &draft.case().ok()?, &mut NoProbe).ok()?;
+        Some(Self { name, draft, results })
+    }
+}
+
 /// The fixtures on which a rule says different things, those where it has most to say first.
-fn bases<'f>(
-    program: &Program,
-    fixtures: &'f [(String, Draft)],
-    rule: usize,
-) -> Vec<(&'f String, &'f Draft)> {
+fn bases<'f>(fixtures: &[Evaluated<'f>], rule: usize) -> Vec<(&'f String, &'f Draft)> {
     let mut by_trace: BTreeMap<Hash, (usize, &String, &Draft)> = BTreeMap::new();
-    for (order, (name, draft)) in fixtures.iter().enumerate() {
-        let Ok(case) = draft.case() else { continue };
-        let Ok(results) = evaluate(program, &case, &mut crate::rules::eval::probe::NoProbe) else { continue };
+    for (order, Evaluated { name, draft, results }) in fixtures.iter().enumerate() {
         let weight = usize::MAX - results.rules[rule].cost as usize;
         by_trace.entry(results.rules[rule].trace_hash).or_insert((weight.wrapping_add(order), name, draft));
     }
@@ -139,9 +151,9 @@ fn plain_edits(reads: &Reads, base: &Draft, numbers: &mut Numbers) -> Vec<Edit> 
 }
 
 /// The values of fields at which comparisons tip, one step before and one after.
-fn boundaries(program: &Program, reads: &Reads, base: &Draft) -> Vec<Edit> {
+fn boundaries(program: &Program, steps: &[Step], reads: &Reads, base: &Draft) -> Vec<Edit> {
     let mut edits = Vec::new();
-    let Some(compared) = compared(program, base) else { return edits };
+    let Some(compared) = compared(program, steps, base) else { return edits };
     for id in &reads.comparisons {
         let Some((left, right)) = compared.get(id) else { continue };
         let Op::Compare(_, left_node, right_node) = program.node(*id).op else { continue };
@@ -164,7 +176,7 @@ fn boundaries(program: &Program, reads: &Reads, base: &Draft) -> Vec<Edit> {
                     edits.extend(months.flatten().map(|month| set(FactValue::Month(month))));
                 }
                 (value, ..) => {
-                    let tipping = tips(program, base, *id, (fact, &key, field.name), value);
+                    let tipping = tips(program, steps, base, *id, (fact, &key, field.name), value);
                     edits
                         .extend(tipping.into_iter().filter_map(|number| with_number(value, number)).map(set));
                 }
@@ -178,6 +190,7 @@ fn boundaries(program: &Program, reads: &Reads, base: &Draft) -> Vec<Edit> {
 /// points; one step before and one after.
 fn tips(
     program: &Program,
+    steps: &[Step],
     base: &Draft,
     comparison: NodeId,
     (fact, key, field): (FactType, &str, &'static str),
@@ -187,7 +200,7 @@ fn tips(
     let difference = |at: &Decimal| -> Option<Decimal> {
         let mut draft = base.clone();
         draft.facts.get_mut(&(fact, key.to_owned()))?.insert(field, with_number(value, at.clone())?);
-        let compared = compared(program, &draft)?;
+        let compared = compared(program, steps, &draft)?;
         let (left, right) = compared.get(&comparison)?;
         number_of_lit(left)?.checked_sub(&number_of_lit(right)?).ok()
     };
@@ -263,9 +276,9 @@ fn slip(draft: &Draft, fields: &[&(FactType, &'static str)], numbers: &mut Numbe
 }
 
 /// What was compared on an input, for each comparison the first time.
-fn compared(program: &Program, draft: &Draft) -> Option<BTreeMap<NodeId, (Lit, Lit)>> {
+fn compared(program: &Program, steps: &[Step], draft: &Draft) -> Option<BTreeMap<NodeId, (Lit, Lit)>> {
     let mut probe = Compared::default();
-    evaluate(program, &draft.case().ok()?, &mut probe).ok()?;
+    evaluate_some(program, steps, &draft.case().ok()?, &mut probe).ok()?;
     Some(probe.0)
 }
 

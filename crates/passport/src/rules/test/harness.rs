@@ -45,6 +45,16 @@ pub(super) fn evaluate<P: Probe>(
     eval::evaluate_with(program, &case.facts, context(&case.product, case.as_of), probe)
 }
 
+/// Evaluates some steps of a case, and remembers how each was taken.
+pub(super) fn evaluate_traced<P: Probe>(
+    program: &Program,
+    steps: &[Step],
+    case: &Case,
+    probe: &mut P,
+) -> Result<Found, EvalError> {
+    eval::evaluate_traced(program, steps, &case.facts, context(&case.product, case.as_of), probe)
+}
+
 /// Evaluates some steps of a case.
 pub(super) fn evaluate_some<P: Probe>(
     program: &Program,
@@ -131,8 +141,29 @@ fn judge(program: &Program, expect: &Expect, found: &Found) -> Result<(), Differ
     }
 }
 
+impl Lookup {
+    /// The facts it is asked on, and the steps it asks about.
+    pub(super) fn about(&self, program: &Program) -> Result<(Case, Vec<Step>), String> {
+        let case = match &self.input {
+            Some(input) => input.case().map_err(|((fact, key), _)| format!("{fact} {key} is not allowed"))?,
+            None => Case::new(String::new(), program.effective, Vec::new()),
+        };
+        let steps = match self.of {
+            Asked::Table(_) => Vec::new(),
+            Asked::Def(index) => asked_by(program, program.defs[index].body),
+        };
+        Ok((case, steps))
+    }
+}
+
 /// What a lookup found, if it is not what was expected.
-pub(super) fn look_up<P: Probe>(program: &Program, lookup: &Lookup, probe: &mut P) -> Result<(), String> {
+pub(super) fn look_up<P: Probe>(
+    program: &Program,
+    lookup: &Lookup,
+    case: &Case,
+    steps: &[Step],
+    probe: &mut P,
+) -> Result<(), String> {
     let (found, ty) = match lookup.of {
         Asked::Table(index) => {
             let table = &program.tables[index];
@@ -143,15 +174,8 @@ pub(super) fn look_up<P: Probe>(program: &Program, lookup: &Lookup, probe: &mut 
         }
         Asked::Def(index) => {
             let def = &program.defs[index];
-            let case = match &lookup.input {
-                Some(input) => {
-                    input.case().map_err(|((fact, key), _)| format!("{fact} {key} is not allowed"))?
-                }
-                None => Case::new(String::new(), program.effective, Vec::new()),
-            };
-            let steps = asked_by(program, def.body);
             let context = context(&case.product, case.as_of);
-            let answer = eval::ask(program, &steps, &case.facts, context, def, &lookup.args, probe);
+            let answer = eval::ask(program, steps, &case.facts, context, def, &lookup.args, probe);
             (answer.map_err(|error| error.to_string())?, &def.result)
         }
     };

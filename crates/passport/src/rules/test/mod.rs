@@ -11,7 +11,9 @@ mod harness;
 mod mutate;
 mod mutation;
 mod properties;
+mod reach;
 mod reads;
+mod ready;
 mod rescale;
 mod run;
 mod seed;
@@ -23,4 +25,4 @@ mod suspects;
 
 pub use draft::{Case, Draft};
 pub use run::{Coverage, Failure, Kinds, Mutation, RuleCases, Run, Spot, Survivor, Suspect};
-pub use suite::{Goldens, run, run_with};
+pub use suite::{Goldens, Scope, run, run_with};

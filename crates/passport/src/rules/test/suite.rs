@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use bpc_core::Hash;
 
 use crate::rules::checked::Checked;
-use crate::rules::eval::Results;
-use crate::rules::eval::probe::NoProbe;
-use crate::rules::program::Program;
+use crate::rules::eval::Found;
+use crate::rules::eval::probe::{Both, NoProbe, Probe};
+use crate::rules::program::{Program, Step};
 use crate::rules::reference;
 use crate::rules::source::Span;
 use crate::rules::text::show_lit;
@@ -19,15 +19,16 @@ use super::declared::{Asked, Example, Expect, Golden, Lookup};
 use super::draft::{Case, Draft};
 use super::gate::gate;
 use super::generate::{Generated, generate};
-use super::harness::{asked_by, context, evaluate, look_up, table_row};
+use super::harness::{asked_by, context, evaluate_some, evaluate_traced, look_up, table_row};
 use super::mutate::{Mutant, mutants};
 use super::mutation::{Baseline, mutation};
 use super::properties::{PropertyCase, holds};
+use super::ready::{Ready, Watch, ready};
 use super::run::{self, Failure, Kinds, RuleCases, Run, Spot, Suspect};
 use super::seed::{CHANGES, Seed};
 use super::show::show;
 use super::shrink::shrink;
-use super::suspects::{Tests, suspects};
+use super::suspects::suspects;
 
 /// How much of long lists is told.
 const TOLD_MAX: usize = 100;
@@ -43,16 +44,26 @@ pub trait Goldens {
     fn hashes(&self, checked: &Checked, file: &str) -> Result<(String, String), String>;
 }
 
+/// How much of a case the two evaluators are compared on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// What the case is about, with all that this asks about; everything for fixtures.
+    Own,
+    /// Everything, for every case. Takes several times as long.
+    All,
+}
+
 /// Runs all tests of a package.
 pub fn run(checked: &Checked, seed: i64) -> Run {
-    run_with(checked, seed, None)
+    run_with(checked, seed, Scope::Own, None)
 }
 
 /// Runs all tests of a package; golden tests with somebody who can compile, without whom they fail.
-pub fn run_with(checked: &Checked, seed: i64, goldens: Option<&dyn Goldens>) -> Run {
+pub fn run_with(checked: &Checked, seed: i64, scope: Scope, goldens: Option<&dyn Goldens>) -> Run {
     let mut suite = Suite {
         checked,
         program: checked.program(),
+        scope,
         seed: Seed::new(checked.name(), checked.rules_hash(), seed),
         kinds: Kinds::default(),
         passed: 0,
@@ -60,9 +71,9 @@ pub fn run_with(checked: &Checked, seed: i64, goldens: Option<&dyn Goldens>) -> 
         hashes: BTreeSet::new(),
         per_rule: vec![BTreeSet::new(); checked.program().rules.len()],
         coverage: Coverage::default(),
-        failing: BTreeSet::new(),
-        failing_lookups: BTreeSet::new(),
+        declared_pass: true,
     };
+    suite.fixtures();
     suite.examples();
     suite.lookups();
     suite.properties();
@@ -76,6 +87,7 @@ pub fn run_with(checked: &Checked, seed: i64, goldens: Option<&dyn Goldens>) -> 
 struct Suite<'c> {
     checked: &'c Checked,
     program: &'c Program,
+    scope: Scope,
     seed: Seed,
     kinds: Kinds,
     passed: usize,
@@ -84,8 +96,8 @@ struct Suite<'c> {
     hashes: BTreeSet<Hash>,
     per_rule: Vec<BTreeSet<Hash>>,
     coverage: Coverage,
-    failing: BTreeSet<usize>,
-    failing_lookups: BTreeSet<usize>,
+    /// Whether all examples and lookups have passed so far.
+    declared_pass: bool,
 }
 
 /// A test that failed, before it is made small.
@@ -113,7 +125,7 @@ impl Suite<'_> {
     }
 
     fn examples(&mut self) {
-        for (index, example) in self.checked.tests().examples.iter().enumerate() {
+        for example in &self.checked.tests().examples {
             self.kinds.examples += 1;
             let mut coverage = Coverage::default();
             match self.example(example, &mut coverage) {
@@ -128,7 +140,7 @@ impl Suite<'_> {
                     }
                 }
                 Err((message, how)) => {
-                    self.failing.insert(index);
+                    self.declared_pass = false;
                     let input = Some(example.input.clone());
                     self.fail(example.name.clone(), Some(example.span), message, input, how);
                 }
@@ -142,30 +154,59 @@ impl Suite<'_> {
         example
             .judge(self.program, &steps, &case, &mut NoProbe)
             .map_err(|unexpected| (unexpected.message, How::Says(unexpected.said)))?;
-        let results =
-            evaluate(self.program, &case, coverage).map_err(|error| (error.to_string(), How::Fixed))?;
-        self.refer(&case, &results).map_err(|message| (message, How::Disagree))?;
+        self.both(&self.scoped(steps), &case, coverage).map_err(|message| (message, How::Disagree))?;
         Ok(case)
     }
 
-    /// What the reference evaluator says to results.
-    fn refer(&self, case: &Case, results: &Results) -> Result<(), String> {
-        let judgement = reference::judge(self.program, &case.facts, context(&case.product, case.as_of));
-        reference::disagreement(self.program, results, &judgement).map_or(Ok(()), Err)
+    /// These steps, or all of them.
+    fn scoped(&self, own: Vec<Step>) -> Vec<Step> {
+        match self.scope {
+            Scope::Own => own,
+            Scope::All => self.program.order.clone(),
+        }
+    }
+
+    /// What both evaluators find; that they do not agree is an error.
+    fn both<P: Probe>(&self, steps: &[Step], case: &Case, probe: &mut P) -> Result<Found, String> {
+        let found = evaluate_traced(self.program, steps, case, probe).map_err(|error| error.to_string())?;
+        let context = context(&case.product, case.as_of);
+        let judgement = reference::judge(self.program, steps, &case.facts, context);
+        reference::disagreement(&found, &judgement).map_or(Ok(found), Err)
+    }
+
+    /// Fixtures are judged on everything, whatever the scope.
+    fn fixtures(&mut self) {
+        for (name, draft) in &self.checked.tests().fixtures {
+            let mut coverage = Coverage::default();
+            let all = &self.program.order;
+            let judged = draft
+                .case()
+                .map_err(|_| "its facts are not allowed".to_owned())
+                .and_then(|case| self.both(all, &case, &mut coverage).map(|_| case));
+            match judged {
+                Ok(_) => self.coverage.merge(&coverage),
+                Err(message) => {
+                    self.fail(format!("fixture {name}"), None, message, Some(draft.clone()), How::Disagree);
+                }
+            }
+        }
     }
 
     fn lookups(&mut self) {
-        for (index, lookup) in self.checked.tests().lookups.iter().enumerate() {
+        for lookup in &self.checked.tests().lookups {
             self.kinds.lookups += 1;
             let mut coverage = Coverage::default();
-            match look_up(self.program, lookup, &mut coverage) {
+            let found = lookup
+                .about(self.program)
+                .and_then(|(case, steps)| look_up(self.program, lookup, &case, &steps, &mut coverage));
+            match found {
                 Ok(()) => {
                     self.passed += 1;
                     coverage.rows.extend(row_of(self.program, lookup));
                     self.coverage.merge(&coverage);
                 }
                 Err(message) => {
-                    self.failing_lookups.insert(index);
+                    self.declared_pass = false;
                     self.fail(lookup.name.clone(), Some(lookup.span), message, None, How::Fixed);
                 }
             }
@@ -246,18 +287,18 @@ impl Suite<'_> {
         for one in generated {
             self.kinds.generated += 1;
             let mut coverage = Coverage::default();
-            let outcome = evaluate(self.program, &one.case, &mut coverage)
-                .map_err(|error| error.to_string())
-                .and_then(|results| self.refer(&one.case, &results).map(|()| results));
-            baselines.push(match outcome {
-                Ok(results) => {
+            let mut watch = Watch::new(self.program);
+            let steps = self.scoped(self.program.with_needs([Step::Rule(one.rule)]));
+            let found = self.both(&steps, &one.case, &mut Both(&mut coverage, &mut watch));
+            baselines.push(match found {
+                Ok(found) => {
                     self.passed += 1;
                     self.coverage.merge(&coverage);
                     self.hashes.insert(one.case.hash);
                     self.per_rule[one.rule].insert(one.case.hash);
-                    let outcomes = results.rules.into_iter().map(|result| result.outcome).collect();
-                    let states = results.emissions.into_iter().map(|emission| emission.state).collect();
-                    Some(Baseline { outcomes, states })
+                    let outcomes = found.rules.into_iter().map(|result| Some(result?.outcome)).collect();
+                    let states = found.emissions.into_iter().map(|emission| Some(emission?.state)).collect();
+                    Some(Baseline { outcomes, states, seen: watch.seen })
                 }
                 Err(message) => {
                     let test = format!("generated for {}: {}", self.program.rules[one.rule].id, one.about);
@@ -271,11 +312,11 @@ impl Suite<'_> {
 
     fn finish(self, seed: i64, generated: &[Generated], baselines: &[Option<Baseline>]) -> Run {
         let mutants = mutants(self.program);
-        let declared_pass = self.failing.is_empty() && self.failing_lookups.is_empty();
-        let (mutation, suspects) = if declared_pass {
-            (mutation(self.checked, &self.seed, &mutants, generated, baselines), Vec::new())
+        let tests = ready(self.checked, &self.seed);
+        let (mutation, suspects) = if self.declared_pass {
+            (mutation(self.checked, &tests, &mutants, generated, baselines), Vec::new())
         } else {
-            (run::Mutation::default(), self.suspects(&mutants))
+            (run::Mutation::default(), self.suspects(&mutants, &tests))
         };
         let rules = self.program.rules.iter().zip(&self.per_rule);
         let mut run = Run {
@@ -320,19 +361,8 @@ impl Suite<'_> {
         run::Coverage { all, hit: all - missed.len(), missed }
     }
 
-    fn suspects(&self, mutants: &[Mutant]) -> Vec<Suspect> {
-        let declared = self.checked.tests();
-        let mut tests = Tests::default();
-        for (index, example) in declared.examples.iter().enumerate() {
-            let list = if self.failing.contains(&index) { &mut tests.failing } else { &mut tests.passing };
-            list.push(example);
-        }
-        for (index, lookup) in declared.lookups.iter().enumerate() {
-            let wrong = self.failing_lookups.contains(&index);
-            let list = if wrong { &mut tests.failing_lookups } else { &mut tests.passing_lookups };
-            list.push(lookup);
-        }
-        let found = suspects(self.program, mutants, &tests);
+    fn suspects(&self, mutants: &[Mutant], tests: &[Ready<'_>]) -> Vec<Suspect> {
+        let found = suspects(self.program, mutants, tests);
         let most = found.first().map_or(1, |first| first.weight.max(1));
         found
             .into_iter()
@@ -365,14 +395,20 @@ impl Suite<'_> {
 
     fn still_says(&self, draft: &Draft, said: &[(usize, Verdict)]) -> bool {
         let Ok(case) = draft.case() else { return false };
-        evaluate(self.program, &case, &mut NoProbe).is_ok_and(|results| {
-            said.iter().all(|(rule, verdict)| results.rules[*rule].outcome.verdict == *verdict)
+        let steps = self.program.with_needs(said.iter().map(|(rule, _)| Step::Rule(*rule)));
+        evaluate_some(self.program, &steps, &case, &mut NoProbe).is_ok_and(|found| {
+            said.iter().all(|(rule, verdict)| {
+                found.rules[*rule].as_ref().is_some_and(|result| result.outcome.verdict == *verdict)
+            })
         })
     }
 
     fn still_disagrees(&self, draft: &Draft) -> bool {
         let Ok(case) = draft.case() else { return false };
-        evaluate(self.program, &case, &mut NoProbe).is_ok_and(|results| self.refer(&case, &results).is_err())
+        // Costing too much is no disagreement.
+        let all = &self.program.order;
+        evaluate_some(self.program, all, &case, &mut NoProbe).is_ok()
+            && self.both(all, &case, &mut NoProbe).is_err()
     }
 }
 

@@ -4,17 +4,17 @@
 //! fail? And which comparison, had it come out the other way, would have given what a failing test
 //! expects? What the answers have in common is shown first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::rules::eval::probe::{NoProbe, Probe};
 use crate::rules::program::{Compare, NodeId, Op, Program};
 use crate::rules::source::Span;
 
-use super::declared::{Asked, Example, Lookup};
-use super::harness::{evaluate_some, look_up, table_row};
+use super::declared::{Asked, Lookup};
+use super::harness::table_row;
 use super::mutate::Mutant;
+use super::ready::{Asks, Ready};
 
-/// How many failing tests are looked at.
+/// How many failing tests of a kind are looked at.
 const TESTS_MAX: usize = 12;
 
 /// A place, what about it, and how much speaks for it.
@@ -24,37 +24,28 @@ pub(super) struct Suspicion {
     pub(super) weight: u64,
 }
 
-/// Declared tests, by whether they pass.
-#[derive(Default)]
-pub(super) struct Tests<'t> {
-    pub(super) failing: Vec<&'t Example>,
-    pub(super) passing: Vec<&'t Example>,
-    pub(super) failing_lookups: Vec<&'t Lookup>,
-    pub(super) passing_lookups: Vec<&'t Lookup>,
-}
-
 /// Places that could be wrong, most suspicious first.
-pub(super) fn suspects(program: &Program, mutants: &[Mutant], tests: &Tests<'_>) -> Vec<Suspicion> {
+pub(super) fn suspects(program: &Program, mutants: &[Mutant], tests: &[Ready<'_>]) -> Vec<Suspicion> {
+    let (passing, failing): (Vec<&Ready<'_>>, Vec<_>) = tests.iter().partition(|test| test.passes(program));
+    let failing = few_of_each_kind(failing);
     let mut found: BTreeMap<(Span, String), u64> = BTreeMap::new();
-    for lookup in tests.failing_lookups.iter().take(TESTS_MAX) {
-        let (span, what) = answered(program, lookup);
-        *found.entry((span, what)).or_default() += 100;
-    }
-    let failing: Vec<&Example> = tests.failing.iter().copied().take(TESTS_MAX).collect();
-    for example in &failing {
-        for (span, what) in switches(program, example) {
-            *found.entry((span, what)).or_default() += 10;
+    for test in &failing {
+        let (places, weight) = match &test.asks {
+            Asks::Lookup(lookup) => (vec![answered(program, lookup)], 100),
+            Asks::Example(_) | Asks::Property(..) => (switches(program, test), 10),
+        };
+        for place in places {
+            *found.entry(place).or_default() += weight;
         }
     }
     for mutant in mutants {
+        let concerned = |test: &&&Ready<'_>| test.comes_by(&mutant.change);
+        if !failing.iter().any(|test| test.comes_by(&mutant.change)) {
+            continue;
+        }
         let Some(repaired) = mutant.change.apply(program) else { continue };
-        let answers = |lookup: &&&Lookup| look_up(&repaired, lookup, &mut NoProbe).is_ok();
-        let fixed = failing.iter().filter(|example| passes(&repaired, example)).count()
-            + tests.failing_lookups.iter().take(TESTS_MAX).filter(answers).count();
-        let harmless = fixed > 0
-            && tests.passing_lookups.iter().all(|lookup| answers(&lookup))
-            && tests.passing.iter().all(|example| passes(&repaired, example));
-        if harmless {
+        let fixed = failing.iter().filter(concerned).filter(|test| test.passes(&repaired)).count();
+        if fixed > 0 && passing.iter().filter(concerned).all(|test| test.passes(&repaired)) {
             let what = format!("{} would make {fixed} failing tests pass", mutant.what);
             *found.entry((mutant.span, what)).or_default() += 1000 * fixed as u64;
         }
@@ -65,9 +56,10 @@ pub(super) fn suspects(program: &Program, mutants: &[Mutant], tests: &Tests<'_>)
     all
 }
 
-fn passes(program: &Program, example: &Example) -> bool {
-    let steps = program.with_needs(example.steps());
-    example.input.case().is_ok_and(|case| example.judge(program, &steps, &case, &mut NoProbe).is_ok())
+fn few_of_each_kind<'r, 't>(failing: Vec<&'r Ready<'t>>) -> Vec<&'r Ready<'t>> {
+    let (lookups, others): (Vec<_>, Vec<_>) =
+        failing.into_iter().partition(|test| matches!(test.asks, Asks::Lookup(_)));
+    lookups.into_iter().take(TESTS_MAX).chain(others.into_iter().take(TESTS_MAX)).collect()
 }
 
 /// What answered a lookup.
@@ -90,44 +82,32 @@ fn answered(program: &Program, lookup: &Lookup) -> (Span, String) {
 
 /// Comparisons that, had they come out the other way, would have given what was expected; and the
 /// constants they compare with.
-fn switches(program: &Program, example: &Example) -> Vec<(Span, String)> {
-    let Ok(case) = example.input.case() else { return Vec::new() };
-    let steps = program.with_needs(example.steps());
-    let mut seen = Seen::default();
-    if evaluate_some(program, &steps, &case, &mut seen).is_err() {
-        return Vec::new();
-    }
-    let mut nodes: Vec<NodeId> = Vec::new();
-    for step in example.steps() {
-        for root in program.roots(step) {
-            program.walk(root, &mut |id, _| nodes.push(id));
-        }
-    }
-    nodes.sort();
-    nodes.dedup();
+fn switches(program: &Program, test: &Ready<'_>) -> Vec<(Span, String)> {
+    let mut switched = program.clone();
     let mut found = Vec::new();
-    for id in nodes.into_iter().filter(|id| seen.nodes.contains(id)) {
+    for at in 0..program.nodes.len() {
+        let id = NodeId(at as u32);
         let Op::Compare(compare, left, right) = program.node(id).op else { continue };
-        let mut switched = program.clone();
-        if let Op::Compare(was, ..) = &mut switched.nodes[id.0 as usize].op {
-            *was = opposite(compare);
+        if !test.seen.node(id) {
+            continue;
         }
-        if !passes(&switched, example) {
+        switched.nodes[at].op = Op::Compare(opposite(compare), left, right);
+        let gives = test.passes(&switched);
+        switched.nodes[at].op = Op::Compare(compare, left, right);
+        if !gives {
             continue;
         }
         let mut constants = Vec::new();
         for side in [left, right] {
-            program.walk(side, &mut |id, node| match &node.op {
+            program.walk(side, &mut |_, node| match &node.op {
                 Op::Lit(_) | Op::PctOf(..) => constants.push((node.span, "this constant decides".to_owned())),
                 Op::Const(at) => {
                     constants.push((program.consts[*at].span, "this constant decides".to_owned()))
                 }
                 Op::Table(table, _) => {
-                    if let Some(row) =
-                        seen.rows.get(&id).and_then(|row| program.tables[*table].rows.get(*row))
-                    {
-                        constants.push((row.span, "this row decides".to_owned()));
-                    }
+                    let rows =
+                        test.seen.rows_of(*table).filter_map(|row| program.tables[*table].rows.get(row));
+                    constants.extend(rows.map(|row| (row.span, "this row decides".to_owned())));
                 }
                 _ => {}
             });
@@ -148,22 +128,5 @@ fn opposite(compare: Compare) -> Compare {
         Compare::AtMost => Compare::Greater,
         Compare::Greater => Compare::AtMost,
         Compare::AtLeast => Compare::Less,
-    }
-}
-
-/// What an evaluation came by.
-#[derive(Default)]
-struct Seen {
-    nodes: BTreeSet<NodeId>,
-    rows: BTreeMap<NodeId, usize>,
-}
-
-impl Probe for Seen {
-    fn evaluated(&mut self, node: NodeId) {
-        self.nodes.insert(node);
-    }
-
-    fn branch(&mut self, node: NodeId, way: u32) {
-        self.rows.insert(node, way as usize);
     }
 }
