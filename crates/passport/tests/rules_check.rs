@@ -218,7 +218,7 @@ fn what_is_needed_comes_first_else_names_decide() {
 #[test]
 fn an_attribute_has_one_pointer_one_point_and_one_data_point() {
     let emit = |pointer: &str, dp: u8| format!("emit {pointer}: Qty[kg] dp {dp} point 1 = product.mass;\n");
-    refused(&(emit("/a/b", 1) + &emit("/a/b", 2)), Code::RuleDuplicate, &["`/a/b` is defined twice"]);
+    refused(&(emit("/a/b", 1) + &emit("/a/b", 2)), Code::RuleDuplicate, &["`/a/b` is emitted twice"]);
     refused(&(emit("/a", 1) + &emit("/a/b", 2)), Code::RuleDuplicate, &["`/a/b` lies inside `/a`"]);
     refused(&(emit("/a", 1) + &emit("/b", 1)), Code::RuleDuplicate, &["data point 1 is emitted twice"]);
     refused(&emit("/a", 10), Code::RuleTypeError, &["there is no data point 10"]);

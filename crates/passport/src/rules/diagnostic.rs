@@ -72,6 +72,25 @@ impl Code {
         }
     }
 
+    /// What to do about it, where nothing more exact is said.
+    fn help(self) -> &'static str {
+        match self {
+            Code::RuleParseError => "docs/RULES.md shows how each item is written",
+            Code::RuleNameUnknown => {
+                "names are those of the fact schemas and of this package; see docs/RULES.md"
+            }
+            Code::RuleDuplicate => "rename one of them, or take one out",
+            Code::RuleTypeError => "docs/RULES.md says which types each word of the language takes",
+            Code::UnitMismatch => "quantities meet within one dimension only; see the units in docs/RULES.md",
+            Code::RuleMatchNotExhaustive => "name every value once, or write `_ => ..` for the rest",
+            Code::RuleTableGap => "add rows, or `otherwise => ..;` for all the rest",
+            Code::RuleTableOverlap => "make the rows exclude each other",
+            Code::RuleCycleDetected => "nothing may need itself",
+            Code::RuleCiteMissing => "write `cite \"Art. ..\"` after `must`",
+            Code::RuleCostHigh => "avoid lists inside lists",
+        }
+    }
+
     /// Whether a package can be used in spite of it.
     pub fn is_warning(self) -> bool {
         self == Code::RuleCostHigh
@@ -159,6 +178,9 @@ impl Diagnostic {
         };
         for help in rest {
             group = group.element(Level::HELP.message(help.as_str()));
+        }
+        if self.help.is_empty() {
+            group = group.element(Level::HELP.message(self.code.help()));
         }
         let mut groups = vec![group];
         if let Some(((span, text), help)) = last

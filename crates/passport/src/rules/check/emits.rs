@@ -6,7 +6,6 @@ use crate::rules::syntax::ast::{EmitItem, From};
 use crate::rules::types::Type;
 
 use super::Checker;
-use super::names::twice;
 use super::scope::Scope;
 
 impl Checker<'_> {
@@ -23,11 +22,16 @@ impl Checker<'_> {
 
     fn clash(&mut self, before: &EmitItem, item: &EmitItem) {
         if before.pointer.text == item.pointer.text {
-            self.wrong.push(twice(&item.pointer, before.pointer.span));
+            let message = format!("`{}` is emitted twice", item.pointer.text);
+            let wrong = Diagnostic::new(Code::RuleDuplicate, item.pointer.span, message)
+                .label("again here")
+                .also(before.pointer.span, "first here");
+            self.wrong.push(wrong.help("one attribute has one pointer: give this one another, or join both"));
         } else if item.pointer.text.starts_with(&format!("{}/", before.pointer.text)) {
             let message = format!("`{}` lies inside `{}`", item.pointer.text, before.pointer.text);
             let wrong = Diagnostic::new(Code::RuleDuplicate, item.pointer.span, message);
-            self.wrong.push(wrong.also(before.pointer.span, "which is emitted here"));
+            let wrong = wrong.also(before.pointer.span, "which is emitted here");
+            self.wrong.push(wrong.help("make it part of that record, or give it a pointer beside it"));
         }
         if before.dp.0 == item.dp.0 {
             let message = format!("data point {} is emitted twice", item.dp.0);

@@ -65,7 +65,8 @@ impl Checker<'_> {
         match text.parse::<i64>() {
             Ok(number) if number <= MAX_INTEGER => Some(number),
             _ if text.contains('.') => {
-                self.type_error(span, format!("`{text}` is no integer"));
+                let wrong = Diagnostic::new(Code::RuleTypeError, span, format!("`{text}` is no integer"));
+                self.wrong.push(wrong.help("write a whole number here, or use the type `Dec`"));
                 None
             }
             _ => {
@@ -88,7 +89,11 @@ impl Checker<'_> {
     pub(super) fn parsed<T: std::str::FromStr>(&mut self, text: &str, span: Span, what: &str) -> Option<T> {
         let parsed = text.parse().ok();
         if parsed.is_none() {
-            self.type_error(span, format!("`{text}` is no {what}"));
+            let mut wrong = Diagnostic::new(Code::RuleTypeError, span, format!("`{text}` is no {what}"));
+            if text.len() == "2027-02-18".len() {
+                wrong = wrong.help(super::day_help(text));
+            }
+            self.wrong.push(wrong);
         }
         parsed
     }
@@ -108,7 +113,22 @@ impl Checker<'_> {
 
     fn not_of_type<T>(&mut self, span: Span, want: &Type) -> Option<T> {
         let message = format!("expected a literal of type {}", self.show(want));
-        self.type_error(span, message);
+        let written = match want.present() {
+            Type::Qty(unit) => format!("16 {unit}"),
+            Type::Text => "\"words\"".to_owned(),
+            Type::Bool => "true".to_owned(),
+            Type::Date => "2027-02-18".to_owned(),
+            Type::Month => "2027-02".to_owned(),
+            Type::Int | Type::Range(..) => "16".to_owned(),
+            Type::Dec => "16.5".to_owned(),
+            Type::Enum(id) => self.enums().info(*id).tags.first().cloned().unwrap_or_default(),
+            _ => String::new(),
+        };
+        let mut wrong = Diagnostic::new(Code::RuleTypeError, span, message);
+        if !written.is_empty() {
+            wrong = wrong.help(format!("such a literal looks like `{written}`"));
+        }
+        self.wrong.push(wrong);
         None
     }
 }

@@ -7,6 +7,7 @@ use crate::rules::program::{Compare, Logic, NodeId, Op, Slot};
 use crate::rules::source::Span;
 use crate::rules::syntax::ast::{self, Arm, Comp, CompKind, Expr, ExprKind, PatternKind};
 use crate::rules::types::{EnumId, Type};
+use crate::value::Unit;
 
 use super::Checker;
 
@@ -62,7 +63,7 @@ impl Checker<'_> {
             }
         }
         let Some(common) = self.join(&left_ty, &right_ty) else {
-            return self.not_comparable(&left_ty, &right_ty, span);
+            return self.not_comparable((left_node, &left_ty), (right_node, &right_ty), span);
         };
         let equality = matches!(compare, Compare::Equal | Compare::NotEqual);
         let comparable = common.is_ordered() || (equality && common.is_scalar());
@@ -75,7 +76,8 @@ impl Checker<'_> {
         self.add(Op::Compare(compare, left_node, right_node), Type::Bool, span)
     }
 
-    fn not_comparable(&mut self, left: &Type, right: &Type, span: Span) -> NodeId {
+    fn not_comparable(&mut self, left: (NodeId, &Type), right: (NodeId, &Type), span: Span) -> NodeId {
+        let ((left_node, left), (right_node, right)) = (left, right);
         let units = matches!(left, Type::Qty(_)) || matches!(right, Type::Qty(_));
         let code = if units && left.is_number() && right.is_number() {
             Code::UnitMismatch
@@ -83,7 +85,17 @@ impl Checker<'_> {
             Code::RuleTypeError
         };
         let message = format!("{} cannot be compared with {}", self.show(left), self.show(right));
-        self.wrong_node(Diagnostic::new(code, span, message))
+        let mut wrong = Diagnostic::new(code, span, message);
+        for (node, ty) in [(left_node, left), (right_node, right)] {
+            wrong = wrong.also(self.span(node), format!("this is {}", self.show(ty)));
+        }
+        let help = match (left, right) {
+            (Type::Qty(unit), _) | (_, Type::Qty(unit)) if code == Code::UnitMismatch => {
+                format!("{} compares with {}", self.show(&Type::Qty(*unit)), units_beside(*unit))
+            }
+            _ => "both sides must have one type".to_owned(),
+        };
+        self.wrong_node(wrong.help(help))
     }
 
     fn is_bare_tag(&self, expr: &Expr) -> bool {
@@ -313,4 +325,10 @@ impl Checker<'_> {
             (_, want) => self.infer(body, want),
         }
     }
+}
+
+/// The units that a quantity can be compared with.
+fn units_beside(unit: Unit) -> String {
+    let units = Unit::ALL.iter().filter(|other| other.dimension() == unit.dimension());
+    units.map(|unit| unit.symbol()).collect::<Vec<_>>().join(", ")
 }

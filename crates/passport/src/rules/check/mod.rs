@@ -122,7 +122,8 @@ impl Checker<'_> {
             Ok(date) => Some(date),
             Err(_) => {
                 let message = format!("`{}` is no day of the calendar", written.text);
-                self.wrong.push(Diagnostic::new(Code::RuleTypeError, written.span, message));
+                let wrong = Diagnostic::new(Code::RuleTypeError, written.span, message);
+                self.wrong.push(wrong.help(day_help(&written.text)));
                 None
             }
         }
@@ -147,4 +148,18 @@ impl Checker<'_> {
             None => (Date::new(1, 1, 1).expect("the first day"), until),
         }
     }
+}
+
+/// What to write instead of a day that is none.
+pub(super) fn day_help(text: &str) -> String {
+    let how = "days are written YYYY-MM-DD";
+    let first: Option<Date> = text.get(..8).and_then(|month| format!("{month}01").parse().ok());
+    match first.and_then(last_of_month) {
+        Some(last) => format!("{how}; the last day of that month is {last}"),
+        None => how.to_owned(),
+    }
+}
+
+fn last_of_month(first: Date) -> Option<Date> {
+    (27..31).rev().find_map(|days| first.plus_days(days).filter(|day| day.month() == first.month()))
 }

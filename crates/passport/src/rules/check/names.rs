@@ -130,4 +130,5 @@ pub(super) fn twice(name: &Name, first: Span) -> Diagnostic {
     Diagnostic::new(Code::RuleDuplicate, name.span, format!("`{}` is defined twice", name.text))
         .label("again here")
         .also(first, "first here")
+        .help("rename one of them, or take one out")
 }

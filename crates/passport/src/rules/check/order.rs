@@ -92,7 +92,9 @@ fn circle_of(mut circle: impl Iterator<Item = (String, Span)>) -> Diagnostic {
         .collect::<Vec<_>>()
         .join(" needs ");
     let message = format!("`{first}` needs itself: {first} needs {path}");
-    let wrong = Diagnostic::new(Code::RuleCycleDetected, span, message).label("the circle begins here");
+    let wrong = Diagnostic::new(Code::RuleCycleDetected, span, message)
+        .label("the circle begins here")
+        .help("nothing may need itself; let one of them read facts instead of the other");
     rest.into_iter().fold(wrong, |wrong, (name, span)| wrong.also(span, format!("`{name}` is part of it")))
 }
 

@@ -163,6 +163,7 @@ impl Checker<'_> {
                 Diagnostic::new(Code::RuleTableOverlap, table.rows[second].span, message)
                     .label("this row")
                     .also(table.rows[first].span, "and this one")
+                    .help("rows must exclude each other: end one range where the other begins, or take the value out of one")
             }
             Err(Uncovered::Gaps { first, count }) => {
                 let gaps: Vec<String> = first.iter().map(|at| self.show_cells(table, at)).collect();

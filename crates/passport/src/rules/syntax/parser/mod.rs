@@ -10,6 +10,8 @@ mod rules;
 mod tests;
 mod types;
 
+use std::collections::BTreeMap;
+
 use crate::rules::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::rules::source::{Sources, Span};
 
@@ -43,10 +45,17 @@ pub fn parse(sources: &Sources) -> Result<Package, Diagnostics> {
     let mut wrong = Vec::new();
     for (file, source) in sources.files().iter().enumerate() {
         let (words, no_words) = tokens(file as u32, &source.text);
-        wrong.extend(no_words);
         let mut cursor = Cursor::new(&source.text, words);
         items::items(&mut cursor, &mut package);
+        // What follows on a line from something that is no word is not worth telling.
+        let line = |span: Span| source.text.get(..span.start as usize).and_then(|text| text.rfind('\n'));
+        let mut first: BTreeMap<Option<usize>, u32> = BTreeMap::new();
+        for no_word in no_words.iter().rev() {
+            first.insert(line(no_word.span), no_word.span.start);
+        }
+        cursor.wrong.retain(|one| first.get(&line(one.span)).is_none_or(|start| one.span.start < *start));
         wrong.append(&mut cursor.wrong);
+        wrong.extend(no_words);
     }
     if package.name.text.is_empty() && wrong.is_empty() {
         wrong.push(
