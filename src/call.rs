@@ -68,6 +68,12 @@ impl<'o> Call<'o> {
         }
     }
 
+    /// The same call, signing with the key in this file.
+    pub fn signing_with(mut self, key: PathBuf) -> Self {
+        self.settings.packs = self.settings.packs.signing_with(key);
+        self
+    }
+
     /// A log that must exist: nothing is created, least of all an empty file by a typing error.
     pub async fn open(&self) -> Result<Store, Failure> {
         if let Some(file) = sqlite_file(&self.database).filter(|file| !file.exists()) {

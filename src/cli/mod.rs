@@ -229,8 +229,11 @@ Examples:
 It enqueues and runs jobs that do nothing, measures how soon an idle worker starts a job, and verifies.
 What it writes stays in the log for ever, as everything does: prefer a database made for it.
 
-Example:
-  bpc bench --database sqlite://bench.db --jobs 20000")]
+With --passports it takes varied batteries from document to signed passport instead.
+
+Examples:
+  bpc bench --database sqlite://bench.db --jobs 20000
+  bpc bench --database sqlite://bench.db --passports 500 --workers 2")]
     Bench(BenchArgs),
 }
 
@@ -327,4 +330,7 @@ pub struct BenchArgs {
     /// Size of each job's payload
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub payload_bytes: usize,
+    /// Measure so many battery passports instead, from document to signed version
+    #[arg(long, value_name = "N", value_parser = value::positive, conflicts_with_all = ["jobs", "payload_bytes"])]
+    pub passports: Option<usize>,
 }

@@ -43,12 +43,16 @@ Example:
     #[command(after_help = "Example:\n  bpc passport list")]
     List,
     /// Show a version: verdicts with citations, or where one value comes from
-    #[command(after_help = "Example:\n  bpc passport show VERSION --why /battery/category")]
+    #[command(after_help = "\
+Examples:
+  bpc passport show VERSION
+  bpc passport show VERSION --why /identity/category
+  bpc passport show VERSION --why PCF.STAGE_SUM")]
     Show {
         /// The version
         #[arg(value_name = "VERSION", value_parser = value::uuid)]
         id: Uuid,
-        /// Derive the value at this JSON pointer back to the documents
+        /// Derive the value at this JSON pointer, or the verdict of this rule, back to the documents
         #[arg(long, value_name = "POINTER")]
         why: Option<String>,
         /// Print the payload

@@ -11,6 +11,7 @@ mod exactly_once;
 mod harness;
 mod log;
 mod outage;
+mod passport;
 mod proof;
 mod rabbit;
 mod tamper;

@@ -3,6 +3,7 @@
 
 mod latency;
 mod measure;
+mod passports;
 mod report;
 mod wal;
 
@@ -21,6 +22,9 @@ use report::BenchReport;
 const QUEUE: &str = "bench";
 
 pub async fn run(call: &Call<'_>, args: BenchArgs) -> Result<Exit, Failure> {
+    if let Some(number) = args.passports {
+        return passports::run(call, &args, number).await;
+    }
     // Jobs of any one type do; this one costs nothing and takes any payload.
     let job = Enqueue::new("DRILL_NOOP", &padding(args.payload_bytes))?.queue(QUEUE);
     let store = call.open_or_create().await?;

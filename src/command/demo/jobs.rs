@@ -32,8 +32,8 @@ pub async fn enqueue_mix(call: &Call<'_>, engine: &Engine, tenant: TenantId) -> 
     desk.hand_in(desk.job("DRILL_FAIL", &code)?, "fails for good").await?;
     let panics = desk.job("DRILL_PANIC", &none)?.max_attempts(2);
     let panics = desk.hand_in(panics, "panics until its two attempts are used up").await?;
-    let later = desk.job("DRILL_NOOP", &none)?.due(Due::After(Duration::from_secs(3)));
-    desk.hand_in(later, "is due in 3 s").await?;
+    let later = desk.job("DRILL_NOOP", &none)?.due(Due::After(Duration::from_secs(1)));
+    desk.hand_in(later, "is due in 1 s").await?;
     let never = desk.job("DRILL_NOOP", &none)?.due(Due::After(Duration::from_secs(3600)));
     let never = desk.hand_in(never, "is due in an hour, and cancelled at once").await?;
     engine.cancel(tenant, &call.actor, never, Some("changed my mind".to_owned())).await?;

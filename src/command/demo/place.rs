@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bpc_eventstore::Clock;
+use bpc_secrets::KeySource;
 
 use crate::error::Failure;
 
@@ -32,6 +33,15 @@ impl Place {
         let file = directory.join("bpc.db");
         let url = sqlite_url(&file).ok_or_else(|| unusable("is not UTF-8 text".to_owned()))?;
         Ok(Place { directory, file, url })
+    }
+
+    /// A fresh key to sign passports with, in a file that only its owner may read.
+    pub fn signing_key(&self) -> Result<PathBuf, Failure> {
+        let file = self.directory.join("signing.key");
+        KeySource::File(file.clone())
+            .key_or_create()
+            .map_err(|error| Failure::wrong_use("DIRECTORY_UNUSABLE", error.to_string()))?;
+        Ok(file)
     }
 
     /// A command on the tour's log, fit to be pasted.

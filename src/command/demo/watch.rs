@@ -14,9 +14,9 @@ use crate::error::Failure;
 use crate::progress;
 
 /// How often to look.
-const INTERVAL: Duration = Duration::from_millis(100);
-/// Nothing on the tour takes this long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const INTERVAL: Duration = Duration::from_millis(50);
+/// Nothing on the tour takes this long, not even the gate of the rules in a build without optimisation.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Looks on, and tells of every failed attempt once.
 #[derive(Default)]

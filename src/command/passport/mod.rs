@@ -15,6 +15,7 @@ use crate::cli::{PassportCommand, ProductCommand};
 use crate::error::{Exit, Failure};
 use crate::output::Table;
 
+pub use show::{print_verdicts, rule_steps};
 pub use verify::{PassportsReport, print as print_report, verify_all};
 
 /// More than anybody looks at.

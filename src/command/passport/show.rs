@@ -53,7 +53,6 @@ pub async fn run(
 }
 
 fn print(output: &Output, version: &PassportVersion, compiled: &Compiled) {
-    let paint = output.paint();
     let mut about = Table::pairs();
     about.pair("version", version.id);
     about.pair("passport", version.passport_id);
@@ -70,6 +69,12 @@ fn print(output: &Output, version: &PassportVersion, compiled: &Compiled) {
         about.pair("revoked", reason);
     }
     about.print(output);
+    print_verdicts(output, compiled);
+}
+
+/// Every verdict with its citation, and the values that are held.
+pub fn print_verdicts(output: &Output, compiled: &Compiled) {
+    let paint = output.paint();
     let mut table = Table::new(["VERDICT", "RULE", "CITES", "WHY"]);
     for rule in &compiled.results.rules {
         let outcome = &rule.outcome;
@@ -111,18 +116,33 @@ fn held(compiled: &Compiled) -> Vec<Value> {
     held.collect()
 }
 
-/// One value back to the bytes it was read from.
-async fn derivation(
-    call: &Call<'_>,
-    store: &Store,
-    tenant: TenantId,
-    version: &PassportVersion,
-    compiled: &Compiled,
-    pointer: &str,
-) -> Result<(), Failure> {
-    let Some(emission) = compiled.results.emission(pointer) else {
+/// How a rule came to its verdict, step by step.
+pub fn rule_steps(compiled: &Compiled, rule: &str) -> Vec<String> {
+    let mut steps = Vec::new();
+    if let Some(result) = compiled.results.rule(rule) {
+        walk(&compiled.results.trace, result.trace, 0, &mut steps);
+    }
+    steps
+}
+
+/// What is derived: a value by its pointer, or a verdict by its rule.
+struct Derived<'a> {
+    name: &'a str,
+    value: String,
+    about: String,
+    trace: u32,
+    inputs: &'a [u32],
+}
+
+fn derived<'a>(compiled: &'a Compiled, name: &'a str) -> Result<Derived<'a>, Failure> {
+    if let Some(rule) = compiled.results.rule(name) {
+        let value = rule.outcome.verdict.to_string();
+        let about = format!("rule [{}]", rule.cites.join(", "));
+        return Ok(Derived { name, value, about, trace: rule.trace, inputs: &rule.inputs });
+    }
+    let Some(emission) = compiled.results.emission(name) else {
         let known: Vec<&str> = compiled.results.emissions.iter().map(|it| it.pointer.as_str()).collect();
-        let problem = format!("the rules emit nothing at {pointer:?}; they emit {}", known.join(", "));
+        let problem = format!("the rules emit nothing at {name:?}; they emit {}", known.join(", "));
         return Err(Failure::refused("VALIDATION_ERROR", problem));
     };
     let value = match &emission.state {
@@ -133,16 +153,30 @@ async fn derivation(
         }
         EmissionState::Absent { missing, .. } => format!("absent, missing {}", missing.join(", ")),
     };
-    let sources = sources(store, tenant, version, &emission.inputs).await?;
+    let about = format!("data point {} (Annex XIII point {})", emission.dp, emission.point);
+    Ok(Derived { name, value, about, trace: emission.trace, inputs: &emission.inputs })
+}
+
+/// One value back to the bytes it was read from.
+async fn derivation(
+    call: &Call<'_>,
+    store: &Store,
+    tenant: TenantId,
+    version: &PassportVersion,
+    compiled: &Compiled,
+    pointer: &str,
+) -> Result<(), Failure> {
+    let derived = derived(compiled, pointer)?;
+    let sources = sources(store, tenant, version, derived.inputs).await?;
     let mut steps = Vec::new();
-    walk(&compiled.results.trace, emission.trace, 0, &mut steps);
-    let line = json!({"pointer": pointer, "dp": emission.dp, "point": emission.point, "value": value,
+    walk(&compiled.results.trace, derived.trace, 0, &mut steps);
+    let line = json!({"pointer": derived.name, "about": derived.about, "value": derived.value,
                       "steps": steps, "facts": sources});
     call.output.result(&line, |output| {
         let mut about = Table::pairs();
-        about.pair("pointer", pointer);
-        about.pair("value", &value);
-        about.pair("data point", format!("{} (Annex XIII point {})", emission.dp, emission.point));
+        about.pair("what", derived.name);
+        about.pair("value", &derived.value);
+        about.pair("about", &derived.about);
         about.print(output);
         steps.iter().for_each(|step| output.line(step));
         for source in &sources {
