@@ -1,10 +1,14 @@
 //! The two databases behind one set of enums. Portable SQL is written once and run through
 //! [`portable!`](crate::portable); hot operations match on the enum and speak each tongue.
 
+use std::time::Instant;
+
+use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction};
 
 use crate::error::StoreError;
 use crate::fault::{Failure, Fault};
+use crate::sqlite::{self, Scribe};
 
 /// A pool of either database.
 #[derive(Clone, Debug)]
@@ -22,6 +26,52 @@ pub struct SqlitePools {
     pub writer: SqlitePool,
     /// Connections that only read.
     pub readers: SqlitePool,
+    /// For what is a transaction of its own; none for a file that only one connection may open.
+    pub scribes: Option<Scribes>,
+}
+
+/// Threads that are handed whole transactions.
+#[derive(Clone, Debug)]
+pub struct Scribes {
+    pub(crate) writer: Scribe,
+    pub(crate) reader: Scribe,
+}
+
+impl SqlitePools {
+    /// Do this in a transaction that writes, on a thread that does nothing else; `None` if there is none.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&rusqlite::Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Option<Result<T, StoreError>> {
+        let scribes = self.scribes.as_ref()?;
+        let turn = match self.turn().await {
+            Ok(turn) => turn,
+            Err(error) => return Some(Err(error)),
+        };
+        let done = scribes.writer.run(work).await;
+        drop(turn);
+        Some(done)
+    }
+
+    /// Do this in a transaction that reads, on a thread that does nothing else; `None` if there is none.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&rusqlite::Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Option<Result<T, StoreError>> {
+        Some(self.scribes.as_ref()?.reader.run(work).await)
+    }
+
+    /// The one connection that writes, not to use it but so that nobody else in this process writes:
+    /// waiting in line is quicker than SQLite's looking again and again.
+    async fn turn(&self) -> Result<PoolConnection<Sqlite>, StoreError> {
+        let start = Instant::now();
+        loop {
+            match self.writer.acquire().await {
+                Err(sqlx::Error::PoolTimedOut) if start.elapsed() < sqlite::BUSY_MAX => {}
+                acquired => return Ok(acquired?),
+            }
+        }
+    }
 }
 
 /// One connection of either database, borrowed from a transaction, ours or the caller's.

@@ -156,3 +156,23 @@ impl From<sqlx::Error> for StoreError {
         }
     }
 }
+
+/// The other driver of SQLite says the same by the same codes.
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        /// `SQLITE_CONSTRAINT_PRIMARYKEY` and `SQLITE_CONSTRAINT_UNIQUE`.
+        const UNIQUE: [i32; 2] = [1555, 2067];
+        let code = match &error {
+            rusqlite::Error::SqliteFailure(error, _) => error.extended_code,
+            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
+                return StoreError::Damaged(error.to_string());
+            }
+            _ => 0,
+        };
+        let error = sqlx::Error::AnyDriverError(Box::new(error));
+        if UNIQUE.contains(&code) {
+            return StoreError::Conflict(error);
+        }
+        crate::sqlite::classify(&code.to_string(), error)
+    }
+}

@@ -23,7 +23,7 @@ pub use append::{
 };
 pub use blob::{Blob, put_blob, read_blob};
 pub use clock::{Clock, now_on};
-pub use database::{Conn, Database, SqlitePools, Tx};
+pub use database::{Conn, Database, Scribes, SqlitePools, Tx};
 pub use entropy::entropy;
 pub use error::StoreError;
 pub use fault::Fault;

@@ -45,9 +45,6 @@ pub struct Store {
     pub fault: Fault,
 }
 
-/// How long a writer on SQLite waits for other processes before it gives up.
-const BUSY_MAX: Duration = Duration::from_secs(120);
-
 impl Store {
     /// Connect to `sqlite://FILE` or `postgres://...`.
     pub async fn connect(url: &str, options: StoreOptions) -> Result<Store, StoreError> {
@@ -86,12 +83,12 @@ impl Store {
                 loop {
                     match pools.writer.begin_with("BEGIN IMMEDIATE").await {
                         Ok(tx) => break TxInner::Sqlite(tx),
-                        Err(error) if sqlite::is_busy(&error) && start.elapsed() < BUSY_MAX => {}
+                        Err(error) if sqlite::is_busy(&error) && start.elapsed() < sqlite::BUSY_MAX => {}
                         Err(error) if sqlite::is_busy(&error) => {
                             return Err(StoreError::Busy(start.elapsed()));
                         }
                         // The other pool users hold the connection; they are waiting their turn too.
-                        Err(sqlx::Error::PoolTimedOut) if start.elapsed() < BUSY_MAX => {}
+                        Err(sqlx::Error::PoolTimedOut) if start.elapsed() < sqlite::BUSY_MAX => {}
                         Err(error) => return Err(error.into()),
                     }
                 }
@@ -128,6 +125,10 @@ impl Store {
         match &self.database {
             Database::Postgres(pool) => pool.close().await,
             Database::Sqlite(pools) => {
+                if let Some(scribes) = &pools.scribes {
+                    scribes.reader.close().await;
+                    scribes.writer.close().await;
+                }
                 pools.readers.close().await;
                 pools.writer.close().await;
             }

@@ -5,7 +5,8 @@
 use bpc_core::job::{QueueRow, read_enqueued};
 use bpc_core::{Head, Job, JobId, StreamId, Timestamp, Version};
 use bpc_eventstore::sqlite::fetch_rows;
-use bpc_eventstore::{Clock, Conn, StoreError, now_on, stream_heads};
+use bpc_eventstore::{Clock, Conn, Database, Store, StoreError, now_on, stream_heads};
+use rusqlite::Connection;
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -82,10 +83,36 @@ pub async fn leasable_jobs(
             (now, sqlite::leasable_jobs(conn, now, lanes, types, limit).await?)
         }
     };
-    // Each lane comes in order; only here do they become one.
+    merge(&mut rows, limit);
+    Ok(Taken { now, rows })
+}
+
+/// The same without a transaction: by the time that they are to be leased they may not be there any more. `None`
+/// if the database has no short way for this.
+pub async fn leasable_jobs_alone(
+    store: &Store,
+    lanes: &[LaneRoom],
+    types: &[&str],
+    limit: usize,
+) -> Result<Option<Taken<Leasable>>, StoreError> {
+    let Database::Sqlite(pools) = &store.database else {
+        return Ok(None);
+    };
+    let types = serde_json::to_string(types).expect("strings are JSON");
+    let (lanes, clock) = (lanes.to_vec(), store.clock.clone());
+    let read = move |conn: &Connection| {
+        let now = clock.host();
+        let mut rows = sqlite::alone::leasable_jobs(conn, now, &lanes, &types, limit)?;
+        merge(&mut rows, limit);
+        Ok(Taken { now, rows })
+    };
+    pools.read(read).await.transpose()
+}
+
+/// Each lane comes in order; only here do they become one.
+fn merge(rows: &mut Vec<Leasable>, limit: usize) {
     rows.sort_by_key(|row| (row.job.priority, row.job.scheduled_at));
     rows.truncate(limit);
-    Ok(Taken { now, rows })
 }
 
 /// The live jobs among these whose attempt is the one with that fence, each locked. Whether its lease

@@ -1,5 +1,7 @@
 //! The job views in SQLite's tongue.
 
+pub(crate) mod alone;
+
 use bpc_core::job::QueueRow;
 use bpc_core::{JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
@@ -45,24 +47,8 @@ async fn insert_leases(conn: &mut SqliteConnection, writes: &JobWrites) -> Resul
 }
 
 async fn insert_queue_rows(conn: &mut SqliteConnection, writes: &JobWrites) -> Result<(), StoreError> {
-    let is_new = |row: &&QueueRow| row.version == Version(1);
-    let (new, others): (Vec<&QueueRow>, Vec<&QueueRow>) = writes.insert_queue.iter().partition(is_new);
-    let sql = include_str!("sqlite/sql/insert_new_queue_rows.sql");
-    execute_rows(conn, sql, &new, |query, row| {
-        query
-            .bind(row.job_id.0)
-            .bind(row.tenant_id.0)
-            .bind(row.created_at.as_micros())
-            .bind(row.scheduled_at.as_micros())
-            .bind(row.max_attempts)
-            .bind(row.priority)
-            .bind(&*row.job_type)
-            .bind(&*row.queue)
-            .bind(row.head_hash.as_ref().map(|hash| &hash.0[..]))
-    })
-    .await?;
     let sql = include_str!("sqlite/sql/insert_queue_rows.sql");
-    execute_rows(conn, sql, &others, |query, row| {
+    execute_rows(conn, sql, &writes.insert_queue, |query, row| {
         query
             .bind(row.job_id.0)
             .bind(row.tenant_id.0)

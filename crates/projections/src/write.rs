@@ -1,8 +1,9 @@
 //! Writing events together with the job views they change.
 
 use bpc_core::job::{FinishedRow, Lease, Placement, QueueRow};
-use bpc_core::{EventRecord, Job, JobId, TenantId, Timestamp};
+use bpc_core::{EventRecord, Job, JobId, TenantId, Timestamp, Version};
 use bpc_eventstore::{Conn, Database, Store, StoreError};
+use rusqlite::Connection;
 
 use crate::calendar::{self, LeaseId, LeaseRow};
 use crate::leasing::Place;
@@ -110,16 +111,57 @@ pub async fn write_jobs(conn: &mut Conn<'_>, writes: &JobWrites) -> Result<(), S
     }
 }
 
-/// Write in a transaction of its own; durable when it returns. On PostgreSQL this is one round trip.
-pub async fn write_jobs_alone(store: &Store, writes: &JobWrites) -> Result<(), StoreError> {
-    match &store.database {
-        Database::Postgres(pool) if store.fault.is_spent() => {
-            postgres::compose(writes)?.execute_alone(pool).await
+/// Write in a transaction of its own; durable when it returns. On PostgreSQL this is one round trip, on
+/// SQLite one hand-over to the thread that writes.
+pub async fn write_jobs_alone(store: &Store, writes: JobWrites) -> Result<(), StoreError> {
+    if store.fault.is_spent() {
+        match &store.database {
+            Database::Postgres(pool) => return postgres::compose(&writes)?.execute_alone(pool).await,
+            Database::Sqlite(pools) if pools.scribes.is_some() && sqlite::alone::is_all_of(&writes) => {
+                let write = move |conn: &Connection| sqlite::alone::write_jobs(conn, &writes);
+                return pools.write(write).await.expect("there are scribes");
+            }
+            Database::Sqlite(_) => {}
         }
-        _ => {
-            let mut tx = store.begin().await?;
-            write_jobs(&mut tx.conn(), writes).await?;
-            tx.commit().await
-        }
+    }
+    let mut tx = store.begin().await?;
+    write_jobs(&mut tx.conn(), &writes).await?;
+    tx.commit().await
+}
+
+/// Attempts of one worker that succeeded with nothing to commit but that.
+#[derive(Clone, Debug)]
+pub struct Finishing {
+    /// The worker.
+    pub worker_id: String,
+    /// When they succeeded.
+    pub at: Timestamp,
+    /// The jobs and the fences under which they are held.
+    pub jobs: Vec<(JobId, Version)>,
+}
+
+/// Finish jobs and write what belongs to it, in a transaction of its own; durable when it returns. `false`, and
+/// nothing is written, if one of the jobs is not held any more as it was leased, or the database has no
+/// short way for this.
+pub async fn finish_jobs_alone(
+    store: &Store,
+    finishing: Finishing,
+    writes: JobWrites,
+) -> Result<bool, StoreError> {
+    let Database::Sqlite(pools) = &store.database else {
+        return Ok(false);
+    };
+    if !store.fault.is_spent() || !sqlite::alone::is_all_of(&writes) {
+        return Ok(false);
+    }
+    let clock = store.clock.clone();
+    let write = move |conn: &Connection| {
+        sqlite::alone::finish_jobs(conn, clock.host(), &finishing)?;
+        sqlite::alone::write_jobs(conn, &writes)
+    };
+    match pools.write(write).await {
+        Some(Ok(())) => Ok(true),
+        Some(Err(StoreError::Conflict(_))) | None => Ok(false),
+        Some(Err(error)) => Err(error),
     }
 }

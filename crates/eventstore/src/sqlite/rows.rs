@@ -16,9 +16,9 @@ type Texts = HashMap<(usize, usize), Arc<str>>;
 
 type Statement<'q> = Query<'q, Sqlite, SqliteArguments>;
 
-/// Rows per statement, largest first. 512 rows of 20 columns stay far below SQLite's 32,766
+/// Rows per statement, largest first. 128 rows of 20 columns stay far below SQLite's 32,766
 /// parameters.
-const LADDER: [usize; 5] = [512, 128, 32, 8, 1];
+const LADDER: [usize; 4] = [128, 32, 8, 1];
 
 /// Run a writing statement with one `VALUES (?, ..)` row for all of `items`.
 pub async fn execute_rows<T>(

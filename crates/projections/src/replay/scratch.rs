@@ -52,7 +52,7 @@ pub(super) async fn fast_store(path: &Path) -> Result<Store, ReplayError> {
         .connect_with(options)
         .await
         .map_err(ReplayError::target)?;
-    let database = Database::Sqlite(SqlitePools { writer: pool.clone(), readers: pool });
+    let database = Database::Sqlite(SqlitePools { writer: pool.clone(), readers: pool, scribes: None });
     let store = Store { database, clock: Clock::default(), fault: Fault::default() };
     store.migrate().await.map_err(ReplayError::target)?;
     Ok(store)

@@ -134,7 +134,7 @@ impl Engine {
             // SQLite nothing is computed while others wait for their turn to write.
             let now = self.store.now().await?;
             let (outcomes, writes, lanes) = self.plan(tenant, actor, batch, &HashMap::new(), now);
-            write_jobs_alone(&self.store, &writes).await?;
+            write_jobs_alone(&self.store, writes).await?;
             return Ok((outcomes, lanes));
         }
         let mut tx = self.store.begin().await?;

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bpc_core::job::{Command, transition};
 use bpc_core::{Job as JobState, Timestamp};
-use bpc_eventstore::Database;
-use bpc_projections::{JobWrites, LaneRoom, Leasable, LeaseId, leasable_jobs, write_jobs, write_jobs_alone};
+use bpc_projections::{
+    JobWrites, LaneRoom, Leasable, LeaseId, leasable_jobs, leasable_jobs_alone, write_jobs, write_jobs_alone,
+};
 
 use crate::error::EngineError;
 
@@ -64,21 +65,18 @@ impl Engine {
         limit: usize,
         ttl: Duration,
     ) -> Result<Option<Vec<LeasedJob>>, EngineError> {
-        let Database::Sqlite(_) = self.store.database else {
-            return Ok(None);
-        };
         if self.registry.has_limits() || self.crowd.is_about() {
             return Ok(None);
         }
         let types: Vec<&str> = self.registry.type_names().collect();
-        let mut tx = self.store.begin_read().await?;
-        let taken = leasable_jobs(&mut tx.conn(), &self.store.clock, lanes, &types, limit).await?;
-        drop(tx);
+        let Some(taken) = leasable_jobs_alone(&self.store, lanes, &types, limit).await? else {
+            return Ok(None);
+        };
         if taken.rows.is_empty() {
             return Ok(Some(Vec::new()));
         }
         let (leased, writes) = lease_all(worker_id, ttl, taken.now, taken.rows.into_iter())?;
-        match write_jobs_alone(&self.store, &writes).await {
+        match write_jobs_alone(&self.store, writes).await {
             Ok(()) => Ok(Some(leased)),
             Err(error) if error.is_conflict() => {
                 self.crowd.met();

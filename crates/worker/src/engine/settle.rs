@@ -10,7 +10,9 @@ use bpc_core::job::{
 };
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
 use bpc_eventstore::{Conn, Database, StreamHead, entropy, stream_heads};
-use bpc_projections::{JobWrites, Lane, LeaseId, finish_leases, held_leases, lock_job, write_jobs};
+use bpc_projections::{
+    Finishing, JobWrites, Lane, LeaseId, finish_jobs_alone, finish_leases, held_leases, lock_job, write_jobs,
+};
 
 use crate::effects::Effects;
 use crate::error::EngineError;
@@ -80,7 +82,13 @@ impl Engine {
         attempts: &[Attempt],
         leases: &[LeaseId],
     ) -> Result<Vec<Settled>, EngineError> {
-        let early = self.early_successes(worker_id, attempts);
+        let mut early = self.early_successes(worker_id, attempts);
+        if early.as_ref().is_some_and(|early| early.successes.len() == attempts.len()) {
+            if self.settle_early(worker_id, attempts, leases, early.take()).await? {
+                return Ok(vec![Settled::Recorded(Status::Succeeded); attempts.len()]);
+            }
+            early = self.early_successes(worker_id, attempts);
+        }
         let early_at = early.as_ref().map(|early| early.at);
         let mut tx = self.store.begin().await?;
         let mut held = held_jobs(self, worker_id, &mut tx.conn(), attempts, true, early_at).await?;
@@ -128,6 +136,30 @@ impl Engine {
         };
         let successes = attempts.iter().filter(|it| it.is_plain_success()).filter_map(success).collect();
         Some(Early { at, successes })
+    }
+
+    /// Where every attempt succeeded and brings nothing else, nothing needs to be read: what was computed is
+    /// written, if all of them are still held. `false` if not: then nothing is.
+    async fn settle_early(
+        &self,
+        worker_id: &str,
+        attempts: &[Attempt],
+        leases: &[LeaseId],
+        early: Option<Early>,
+    ) -> Result<bool, EngineError> {
+        let Some(mut early) = early.filter(|_| !self.registry.has_limits()) else {
+            return Ok(false);
+        };
+        let mut writes = JobWrites::default();
+        let mut jobs = Vec::with_capacity(attempts.len());
+        for attempt in attempts {
+            let job = attempt.leased.job_id;
+            jobs.push((job, attempt.fence()));
+            writes.append(early.successes.remove(&job).map(|done| done.records).unwrap_or_default());
+        }
+        writes.end_leases(leases.iter().copied());
+        let finishing = Finishing { worker_id: worker_id.to_owned(), at: early.at, jobs };
+        Ok(finish_jobs_alone(&self.store, finishing, writes).await?)
     }
 }
 

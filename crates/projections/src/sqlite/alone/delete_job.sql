@@ -1,0 +1,1 @@
+DELETE FROM job_queue WHERE job_id = ?
