@@ -4,7 +4,7 @@
 Written from FORMAT.md and JOB-LIFE.md beside it, and sharing nothing with the program. Needs Python 3.9 or newer, its
 standard library, and the programs zstd and openssl (3.0 or newer).
 
-    python3 audit.py ARCHIVE [--key VKEY].. [--checkpoint FILE].. [--witness VKEY].. [--blobs]
+    python3 audit.py ARCHIVE [--key VKEY].. [--checkpoint FILE].. [--witness VKEY].. [--blobs [--blob TYPE:FIELD]..]
 
 Prints one JSON object a finding, and one that sums up. Exits with 0 if the archive is sound, with 1 if there are
 findings, with 2 if it cannot be checked.
@@ -485,7 +485,7 @@ class Audit:
     def __init__(self, directory):
         self.directory, self.findings = pathlib.Path(directory), []
         self.keyring, self.streams, self.leaves = Keyring(), {}, []
-        self.blobs_named, self.is_broken = {}, False
+        self.blob_fields, self.blobs_named, self.is_broken = [], {}, False
 
     def find(self, code, level=None, **where):
         level = level or LEVELS.get(code) or ("L0" if code.startswith(OF_EVENTS) else "L1")
@@ -626,10 +626,18 @@ class Audit:
         state.update(last=(version, digest), doubled=is_doubled)
         if not is_doubled:
             state.update(version=version, hash=digest, about=about)
-        for name, length in blobs_in(event["payload"]):
+        for name, length in blobs_in(event["payload"]) + self.declared(event):
             self.blobs_named.setdefault((name, length), where)
         place = f"{event['stream_type']}:{stream}\n{version}\n{digest.hex()}\n"
         self.leaves.append((sha(b"\x00", place.encode()), where))
+
+    def declared(self, event):
+        """Blobs in fields that a pack says hold their hashes."""
+        fields = [field for kind, field in self.blob_fields if kind == event["event_type"]]
+        found = [event["payload"].get(field) for field in fields]
+        found = [hash for value in found for hash in (value if isinstance(value, list) else [value])]
+        known = [name for name, _ in blobs_in(event["payload"])]
+        return [(hash, None) for hash in found if is_text(hash) and HEX32.fullmatch(hash) and hash not in known]
 
     def tiles(self, manifest, roots):
         """Compare leaves with tiles, and tiles with each other. Returns the leaves as the tiles have them."""
@@ -776,7 +784,7 @@ class Audit:
         for (name, length), where in self.blobs_named.items():
             if name not in listed:
                 self.find("BLOB_MISSING", **where)
-            elif lengths[name] not in (None, length) and length is not None:
+            elif length is not None and lengths[name] not in (None, length):
                 self.find("BLOB_LENGTH_MISMATCH", **where)
         return None
 
@@ -801,8 +809,10 @@ def main(arguments=None):
     parser.add_argument("--checkpoint", action="append", default=[])
     parser.add_argument("--witness", action="append", default=[], type=read_key)
     parser.add_argument("--blobs", action="store_true")
+    parser.add_argument("--blob", action="append", default=[], metavar="EVENT_TYPE:FIELD")
     asked = parser.parse_args(arguments)
     audit = Audit(asked.archive)
+    audit.blob_fields = [blob.split(":", 1) for blob in asked.blob]
     try:
         kept = [read_note(pathlib.Path(file).read_bytes()) for file in asked.checkpoint]
         manifest = audit.manifest()

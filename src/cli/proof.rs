@@ -74,6 +74,9 @@ Example:
         /// The job
         #[arg(value_name = "ID", value_parser = value::job_id)]
         job_id: JobId,
+        /// From an archive instead of the database
+        #[arg(long, value_name = "DIR")]
+        archive: Option<PathBuf>,
         /// Write it there instead of printing it
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -89,6 +92,9 @@ Example:
         /// The event's version in it, from 1
         #[arg(value_name = "VERSION", value_parser = value::version)]
         version: Version,
+        /// From an archive instead of the database
+        #[arg(long, value_name = "DIR")]
+        archive: Option<PathBuf>,
         /// Write it there instead of printing it
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,

@@ -23,7 +23,7 @@ pub struct VerifyArgs {
     /// Check an archive instead of the database
     #[arg(long, value_name = "DIR", conflicts_with_all = ["passports", "projections", "unsealed_max"])]
     pub archive: Option<PathBuf>,
-    /// Hash every blob again
+    /// Hash every blob again, and look for every blob that an event names
     #[arg(long)]
     pub blobs: bool,
     /// Compare the live views with a replay of the log

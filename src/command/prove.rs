@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use bpc_core::TenantId;
+use bpc_archive::Archive;
 use bpc_core::proof::{Proof, Report, check};
+use bpc_core::{Envelope, TenantId};
 use bpc_eventstore::seal::{Keyring, ProveError, log_stream, prove_event, prove_job};
 use serde::Serialize;
 
@@ -14,12 +15,17 @@ use crate::error::{Exit, Failure, chained};
 use crate::files;
 
 pub async fn run(call: &Call<'_>, command: ProveCommand) -> Result<Exit, Failure> {
+    if let ProveCommand::Job { archive: Some(directory), .. }
+    | ProveCommand::Event { archive: Some(directory), .. } = &command
+    {
+        return from_archive(call, &directory.clone(), command);
+    }
     let store = call.open().await?;
     let tenant = call.tenant(&store).await?.tenant_id;
     let mut tx = store.begin_read().await?;
     let keyring = Keyring::load(&mut tx.conn()).await?;
     let (proof, uncovered, path) = match command {
-        ProveCommand::Job { job_id, output } => {
+        ProveCommand::Job { job_id, output, .. } => {
             let proven = prove_job(&mut tx.conn(), tenant, job_id).await;
             let proven = proven.map_err(|error| match error {
                 ProveError::NotFound(_) => crate::command::jobs::not_found(call, job_id),
@@ -27,7 +33,7 @@ pub async fn run(call: &Call<'_>, command: ProveCommand) -> Result<Exit, Failure
             })?;
             (proven.proof, proven.uncovered, output)
         }
-        ProveCommand::Event { stream_id, version, output } => {
+        ProveCommand::Event { stream_id, version, output, .. } => {
             // The log's own stream belongs to no tenant.
             let tenant = if stream_id == log_stream() { TenantId::SYSTEM } else { tenant };
             (prove_event(&mut tx.conn(), tenant, stream_id, version).await?, 0, output)
@@ -37,6 +43,36 @@ pub async fn run(call: &Call<'_>, command: ProveCommand) -> Result<Exit, Failure
     let (bytes, report) = checked(&proof, &keyring)?;
     hand_over(call, path.as_deref(), &bytes, &report, uncovered)?;
     Ok(Exit::Done)
+}
+
+/// The same from files, with no database near. An archive holds only what is sealed and signed for.
+fn from_archive(call: &Call<'_>, directory: &Path, command: ProveCommand) -> Result<Exit, Failure> {
+    let archive = Archive::open(directory)?;
+    let (proof, what, path) = match command {
+        ProveCommand::Job { job_id, output, .. } => {
+            (archive.prove_job(job_id)?, format!("job {job_id}"), output)
+        }
+        ProveCommand::Event { stream_id, version, output, .. } => {
+            let what = format!("version {version} of stream {stream_id}");
+            (archive.prove_event(stream_id, version)?, what, output)
+        }
+    };
+    let of_tenant = |proof: &Proof| !call.tenant_is_asked_for || is_of_tenant(proof, &call.tenant);
+    let proof = proof.filter(of_tenant).ok_or_else(|| {
+        let problem = format!("there is no {what} in the archive {}", directory.display());
+        Failure::refused("EVENT_NOT_FOUND", problem)
+    })?;
+    let (bytes, report) = checked(&proof, &archive.keyring()?)?;
+    hand_over(call, path.as_deref(), &bytes, &report, 0)?;
+    Ok(Exit::Done)
+}
+
+/// Is what is proved that tenant's, by slug or id?
+fn is_of_tenant(proof: &Proof, tenant: &str) -> bool {
+    let first = proof.events.first().and_then(|event| Envelope::read(event.event.as_bytes()).ok());
+    first.is_some_and(|event| {
+        event.tenant_id.to_string() == tenant || event.tenant_id == TenantId::from_slug(tenant)
+    })
 }
 
 /// The bytes of the file, once they are known to hold: what was damaged in the database must not leave

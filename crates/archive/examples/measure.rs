@@ -46,7 +46,7 @@ fn main() {
     if is_wanted("verify") {
         for _ in 0..3 {
             rate("verify", events, || {
-                let report = verify_archive(&archive, &VerifyOptions::default(), false, |_| {});
+                let report = verify_archive(&archive, &VerifyOptions::default(), None, |_| {});
                 let report = report.expect("it could be checked");
                 assert!(report.is_sound(), "{:#?}", report.findings);
             });

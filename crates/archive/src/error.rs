@@ -90,7 +90,7 @@ pub enum ArchiveError {
         found: Hash,
     },
     /// An event of the log is not what its hash says.
-    #[error("the event at position {position} cannot be archived: {reason}; run `bpc verify`")]
+    #[error("the event at position {position} cannot be used: {reason}; run `bpc verify`")]
     Event {
         /// Where.
         position: u64,

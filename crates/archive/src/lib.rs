@@ -12,6 +12,7 @@ mod layout;
 mod manifest;
 mod parquet;
 mod place;
+mod prove;
 mod replay;
 pub mod segment;
 mod stream;

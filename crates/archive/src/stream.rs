@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use bpc_core::{Hash, StreamId, chain_hash};
 
 use crate::archive::Archive;
+use crate::error::ArchiveError;
 use crate::fold::on_all_cores;
 use crate::place::place;
-use crate::segment::SegmentError;
 
 /// An event of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,14 +23,16 @@ pub struct ArchivedEvent {
 impl Archive {
     /// All events of a stream in order; none if there is no such stream. There is no index: all segments are
     /// read, on all cores. With [`Archive::hash`] and [`Archive::checkpoint`] this is all that a proof needs.
-    pub fn stream(&self, stream: StreamId) -> Result<Vec<ArchivedEvent>, SegmentError> {
+    pub fn stream(&self, stream: StreamId) -> Result<Vec<ArchivedEvent>, ArchiveError> {
         let found = Mutex::new(Vec::new());
         let segments = &self.manifest().segments;
-        on_all_cores::<SegmentError>(segments.len(), |number| {
-            let segment = self.segment(&segments[number])?;
-            let mut frames = segment.frames()?;
+        on_all_cores::<ArchiveError>(segments.len(), |number| {
+            let entry = &segments[number];
+            let unreadable = |source| ArchiveError::Segment { file: entry.file.clone(), source };
+            let segment = self.segment(entry).map_err(unreadable)?;
+            let mut frames = segment.frames().map_err(unreadable)?;
             for index in 0..segment.frame_count() {
-                let frame = frames.frame(index)?;
+                let frame = frames.frame(index).map_err(unreadable)?;
                 let is_wanted = |event: &(u64, &[u8])| place(event.1).is_some_and(|(said, _)| said == stream);
                 let events = frame.events().filter(is_wanted);
                 let events = events.map(|(position, event_bytes)| (position, event_bytes.to_vec()));

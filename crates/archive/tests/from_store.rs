@@ -12,7 +12,7 @@ use bpc_archive::{
     Archive, ArchiveError, ArchiveReport, ArchiveSource, ArchiveVerifyReport, CacheKey, archive,
     verify_archive,
 };
-use bpc_core::Timestamp;
+use bpc_core::{BlobFields, Timestamp};
 use bpc_eventstore::verify::VerifyOptions;
 use bpc_eventstore::{Blob, Conn, Store, StoreOptions, portable, put_blob};
 use bpc_projections::replay::{DatabaseSource, ReplayError, Until, into_file, rebuild, view_tables};
@@ -172,7 +172,13 @@ async fn archived(store: &Store, directory: &Path) -> Result<ArchiveReport, Arch
 }
 
 fn verified(directory: &Path) -> ArchiveVerifyReport {
-    verify_archive(&Archive::open(directory).unwrap(), &VerifyOptions::default(), true, |_| {}).unwrap()
+    verify_archive(
+        &Archive::open(directory).unwrap(),
+        &VerifyOptions::default(),
+        Some(&BlobFields::default()),
+        |_| {},
+    )
+    .unwrap()
 }
 
 async fn store_blobs(store: &Store, blobs: &[Blob]) {

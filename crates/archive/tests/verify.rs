@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bpc_archive::segment::SegmentWriter;
 use bpc_archive::{Archive, ArchiveFinding, ArchiveVerifyReport, ArchiveWriter, Manifest, verify_archive};
 use bpc_core::merkle::Tree;
-use bpc_core::{Envelope, Hash, Version, chain_hash};
+use bpc_core::{BlobFields, Envelope, Hash, Version, chain_hash};
 use bpc_eventstore::verify::{KeptCheckpoint, VerifyOptions};
 use common::{Event, Source, SyntheticLog, leaf, note, signed, signer};
 use proptest::prelude::*;
@@ -92,7 +92,7 @@ impl Bench {
 }
 
 fn verify(directory: &Path, options: &VerifyOptions) -> ArchiveVerifyReport {
-    verify_archive(&Archive::open(directory).unwrap(), options, true, |_| {}).unwrap()
+    verify_archive(&Archive::open(directory).unwrap(), options, Some(&BlobFields::default()), |_| {}).unwrap()
 }
 
 /// The event with another actor, hashed anew behind the event before it.
@@ -428,7 +428,7 @@ proptest! {
         bytes[at] ^= 1 << bit;
         fs::write(path, &bytes).unwrap();
         if let Ok(archive) = Archive::open(bench.path()) {
-            let report = verify_archive(&archive, &VerifyOptions::default(), true, |_| {}).unwrap();
+            let report = verify_archive(&archive, &VerifyOptions::default(), Some(&BlobFields::default()), |_| {}).unwrap();
             prop_assert!(!report.is_sound(), "byte {} of {}", at, path.display());
         }
     }

@@ -5,6 +5,7 @@
 //! Everything here is a pure function of its arguments: time, jitter and ids arrive from outside,
 //! so the same inputs give the same bytes on any machine, in a test, and ten years from now.
 
+pub mod blob_ref;
 pub mod canonical;
 pub mod chain;
 pub mod envelope;
@@ -19,6 +20,7 @@ pub mod tile;
 pub mod time;
 pub mod witness;
 
+pub use blob_ref::{BlobFields, BlobRef};
 pub use canonical::CanonicalJson;
 pub use chain::{Hash, chain_hash};
 pub use envelope::{Draft, Envelope, EnvelopeError, EventRecord, Head};

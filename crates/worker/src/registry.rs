@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use bpc_core::BlobFields;
 use bpc_projections::Projection;
 
 use crate::handler::{ErasedHandler, Handler};
@@ -20,6 +21,7 @@ pub struct Registry {
     reactions: Vec<Arc<dyn Reaction>>,
     schedules: Vec<Schedule>,
     queue_limits: HashMap<String, u32>,
+    blob_fields: BlobFields,
 }
 
 /// A registered job type.
@@ -55,6 +57,13 @@ impl Registry {
     /// Register a domain event: only registered ones can be emitted.
     pub fn event(&mut self, stream_type: &'static str, event_type: &'static str) -> &mut Self {
         self.events.insert((stream_type, event_type));
+        self
+    }
+
+    /// Say that a field of an event's payload is the hash of a blob, or a list of such: `verify --blobs` then
+    /// looks for it. Where an object has a `sha256` and a `length` this goes without saying.
+    pub fn blob(&mut self, event_type: &'static str, field: &'static str) -> &mut Self {
+        self.blob_fields.add(event_type, field);
         self
     }
 
@@ -100,6 +109,11 @@ impl Registry {
     /// What follows from events.
     pub(crate) fn reactions(&self) -> &[Arc<dyn Reaction>] {
         &self.reactions
+    }
+
+    /// Which fields of events name blobs.
+    pub fn blob_fields(&self) -> &BlobFields {
+        &self.blob_fields
     }
 
     /// Schedules to keep.

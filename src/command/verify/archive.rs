@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::cli::VerifyArgs;
 use crate::error::{Exit, Failure};
 use crate::output::count;
-use crate::{files, progress};
+use crate::{files, packs, progress};
 
 use super::told::Told;
 use super::{Verified, page, print};
@@ -24,7 +24,9 @@ pub fn run(
 ) -> Result<Exit, Failure> {
     let archive = Archive::open(directory)?;
     let bar = progress::bar(call.output, "verify", archive.manifest().size);
-    let report = verify_archive(&archive, options, args.blobs, |events| bar.set_position(events));
+    let registry = packs::names();
+    let blobs = args.blobs.then(|| registry.blob_fields());
+    let report = verify_archive(&archive, options, blobs, |events| bar.set_position(events));
     bar.finish_and_clear();
     let report = report?;
     let findings: Vec<Told> = report.findings.iter().map(Told::from).collect();

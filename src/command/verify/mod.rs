@@ -22,7 +22,7 @@ use crate::cli::VerifyArgs;
 use crate::command::passport::{self, PassportsReport};
 use crate::command::replay;
 use crate::error::{Exit, Failure};
-use crate::{files, progress};
+use crate::{files, packs, progress};
 
 use told::Told;
 
@@ -94,7 +94,7 @@ pub async fn check(call: &Call<'_>, store: &Store, options: &VerifyOptions) -> R
 
 async fn rehash(call: &Call<'_>, store: &Store) -> Result<BlobReport, Failure> {
     let bar = progress::bar(call.output, "blobs", blob_count(store).await?);
-    let report = check_blobs(store, |blobs| bar.set_position(blobs)).await;
+    let report = check_blobs(store, packs::names().blob_fields(), |blobs| bar.set_position(blobs)).await;
     bar.finish_and_clear();
     Ok(report?)
 }

@@ -1,7 +1,7 @@
 //! The report as a page: for people who read rather than run. One file, no script, nothing loaded.
 
 use bpc_core::Timestamp;
-use bpc_eventstore::verify::VerifyReport;
+use bpc_eventstore::verify::{BlobFinding, VerifyReport};
 
 use crate::cli::VerifyArgs;
 use crate::output::{count, moment, per_second, span};
@@ -102,6 +102,7 @@ fn levels(log: &VerifyReport) -> String {
         let (class, mark) = match log.held {
             Some(held) if meaning.level <= held => ("good", "held"),
             _ if meaning.level <= log.level => ("bad", "did not hold"),
+            _ if meaning.level == "L1" && log.sealed == 0 => ("open", "nothing is sealed yet"),
             _ => ("open", "not asked for"),
         };
         format!(
@@ -133,17 +134,18 @@ fn more(verified: &Verified) -> String {
         let rows = blobs.findings.iter().take(ROWS_MAX).map(|finding| {
             [
                 format!("<span class=\"mark bad\">{}</span>", escaped(finding.code)),
-                format!("<code>{}</code>", escaped(&finding.blob)),
+                format!("<code>{}</code>{}", escaped(&finding.blob), named_by(finding)),
                 format!("<code>expected {}</code><code>found {}</code>", finding.expected, finding.found),
             ]
         });
         html += &format!(
-            "<h2>Blobs</h2><p>{} blobs with {} bytes were hashed again.</p>",
+            "<h2>Blobs</h2><p>{} blobs with {} bytes were hashed again. Events name {} blobs.</p>",
             count(blobs.blobs),
-            count(blobs.bytes)
+            count(blobs.bytes),
+            count(blobs.named)
         );
         html += &table(
-            "Blobs that are not what their hash says",
+            "Blobs that are not there, or not what their hash says",
             ["What", "Blob", "More"],
             rows.collect(),
             blobs.findings_total,
@@ -193,6 +195,15 @@ fn more(verified: &Verified) -> String {
     html
 }
 
+fn named_by(finding: &BlobFinding) -> String {
+    match (finding.stream, finding.version) {
+        (Some(stream), Some(version)) => {
+            format!("<br><span class=\"mono\">named by stream {stream} version {version}</span>")
+        }
+        _ => String::new(),
+    }
+}
+
 /// Nothing if there is nothing.
 fn table(heading: &str, columns: [&str; 3], rows: Vec<[String; 3]>, total: u64) -> String {
     if total == 0 {
@@ -212,6 +223,7 @@ fn table(heading: &str, columns: [&str; 3], rows: Vec<[String; 3]>, total: u64) 
 /// What was asked for. Addresses of databases stay out: they may hold passwords.
 fn command(args: &VerifyArgs) -> String {
     let mut words = vec!["bpc verify".to_owned()];
+    words.extend(args.archive.iter().map(|path| format!("--archive {}", path.display())));
     words.extend(args.keys.iter().map(|key| format!("--key {key}")));
     words.extend(args.checkpoints.iter().map(|path| format!("--checkpoint {}", path.display())));
     words.extend(args.witnesses.iter().map(|key| format!("--witness {key}")));

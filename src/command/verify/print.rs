@@ -59,13 +59,17 @@ pub(super) fn print_more(output: &Output, verified: &Verified, args: &VerifyArgs
     if let Some(blobs) = &verified.blobs {
         output.line("");
         for finding in &blobs.findings {
-            output.line(format_args!("{} blob {}", paint.bad(finding.code), finding.blob));
+            let event = finding.stream.zip(finding.version);
+            let event =
+                event.map(|(stream, version)| format!(", named by stream {stream} version {version}"));
+            let (blob, event) = (&finding.blob, event.unwrap_or_default());
+            output.line(format_args!("{} blob {blob}{event}", paint.bad(finding.code)));
             for (name, value) in [("expected", &finding.expected), ("found", &finding.found)] {
                 output.line(paint.faint(format_args!("  {name:<8}  {value}")));
             }
         }
         let held = match blobs.findings_total {
-            0 => paint.good("each is what its hash says"),
+            0 => paint.good("each is what its hash says, and each that an event names is there"),
             wrong => paint.bad(format_args!("{} findings", count(wrong))),
         };
         output.line(format_args!("blobs: {}, {} bytes, {held}", count(blobs.blobs), count(blobs.bytes)));

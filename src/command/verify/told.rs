@@ -22,7 +22,7 @@ impl From<&Finding> for Told {
         let optional = [
             finding.version.map(|version| format!("version {version}")),
             finding.position.map(|position| format!("position {position}")),
-            finding.tile.as_ref().map(|tile| format!("tile {tile}")),
+            finding.tile.clone(),
             finding.checkpoint.map(|size| format!("checkpoint of size {size}")),
             finding.column.map(|column| format!("column {column}")),
         ];
@@ -39,14 +39,15 @@ impl From<&Finding> for Told {
 
 impl From<&ArchiveFinding> for Told {
     fn from(finding: &ArchiveFinding) -> Self {
-        let mut parts: Vec<String> = finding.file.iter().map(|file| format!("file {file}")).collect();
+        let file = finding.file.iter().filter(|file| finding.tile.as_ref() != Some(file));
+        let mut parts: Vec<String> = file.map(|file| format!("file {file}")).collect();
         if !finding.stream_type.is_empty() {
             parts.push(format!("{} {}", finding.stream_type, finding.stream));
         }
         let optional = [
             finding.version.map(|version| format!("version {version}")),
             finding.position.map(|position| format!("position {position}")),
-            finding.tile.as_ref().map(|tile| format!("tile {tile}")),
+            finding.tile.clone(),
             finding.checkpoint.map(|size| format!("checkpoint of size {size}")),
         ];
         parts.extend(optional.into_iter().flatten());

@@ -33,6 +33,28 @@ on_both_databases! {
         assert_eq!(printed, std::fs::read_to_string(&proof).unwrap());
     }
 
+    async fn an_archive_alone_makes_the_same_proofs(db) {
+        let (bpc, job) = sealed(&db);
+        bpc.run(["archive", "--to", "archive"]).expect_success();
+        let nowhere = ["--archive", "archive", "--database", "sqlite://there/is/no/such.db"];
+        let of = |command: &[&str]| bpc.run(command).expect_success().stdout;
+        let keys = "30eacfdf-0f8d-8fd4-ab1e-613be940b51e";
+        for command in [&["prove", "job", &job][..], &["prove", "event", &job, "2"], &["prove", "event", keys, "1"]] {
+            let from_archive = of(&[command, &nowhere].concat());
+            assert_eq!(from_archive, of(command));
+            let proof = file(&bpc, "a.proof", from_archive);
+            check(&[proof.to_str().unwrap(), "--key", &vkey(&bpc)]).expect_success();
+        }
+        let absent = "00000000-0000-7000-8000-000000000000";
+        for command in [&["prove", "job", absent][..], &["prove", "event", &job, "9"]] {
+            let refused = bpc.run([command, &nowhere, &["--json"]].concat()).expect_code(1);
+            assert_eq!(error(&refused).0, "EVENT_NOT_FOUND");
+        }
+        // Another tenant's is nothing to be shown to this one.
+        let refused = bpc.run([&["prove", "job", &job, "--tenant", "other", "--json"], &nowhere[..]].concat());
+        assert_eq!(error(&refused.expect_code(1)).0, "EVENT_NOT_FOUND");
+    }
+
     async fn a_changed_proof_or_another_key_does_not_hold(db) {
         let (bpc, job) = sealed(&db);
         let key = vkey(&bpc);

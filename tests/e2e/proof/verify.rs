@@ -58,6 +58,74 @@ on_both_databases! {
         assert!(!error(&output).0.is_empty());
     }
 
+    /// What the table of tamperings with archives (crates/archive/tests/tamper/table.rs) says, as people and programs
+    /// are told: exit code, level, code, place.
+    async fn what_is_done_to_an_archive_is_told_with_its_place(db) {
+        let (bpc, job) = sealed(&db);
+        bpc.run(["archive", "--to", "archive"]).expect_success();
+        let directory = bpc.directory().join("archive");
+        let segment = "segments/00000000.partial-5.jsonl.zst";
+        type Change = fn(&mut Vec<u8>);
+        let bit: Change = |bytes| bytes[20] ^= 1;
+        let cases: [(&str, Change, &str, Option<&str>); 7] = [
+            (segment, bit, "SEGMENT_MALFORMED", Some("L0")),
+            (segment, |bytes| bytes.truncate(100), "SEGMENT_MALFORMED", Some("L0")),
+            ("tile/0/000.p/5", bit, "TILE_MISMATCH", Some("L0")),
+            ("tile/0/000.p/5", |bytes| bytes.truncate(64), "TILE_MISSING", Some("L0")),
+            ("checkpoints/5", |bytes| *bytes = b"to whom it may concern".to_vec(), "NOTE_MALFORMED", Some("L0")),
+            ("checkpoint", |bytes| { let end = bytes.len() - 9; bytes[end] ^= 1 }, "NOTE_S", Some("L0")),
+            ("manifest.json", |bytes| bytes.push(b' '), "", None),
+        ];
+        for (file, change, code, held) in cases {
+            let path = directory.join(file);
+            let sound = std::fs::read(&path).unwrap();
+            let mut bytes = sound.clone();
+            change(&mut bytes);
+            std::fs::write(&path, bytes).unwrap();
+            let output = bpc.run(["verify", "--archive", "archive", "--blobs", "--json"]);
+            if held.is_none() {
+                assert_eq!(error(&output.expect_code(1)).0, "ARCHIVE_MANIFEST_INVALID");
+            } else {
+                let told = output.expect_code(1).json();
+                let findings = told["findings"].as_array().unwrap();
+                let is_it = |it: &&serde_json::Value| text(it, "code").starts_with(code) && it["file"] == file;
+                assert!(findings.iter().any(|it| is_it(&it)), "{code} {file} in {told}");
+                assert!(told["held"] != "L1" && told["level"] == "L1", "{told}");
+                let said = bpc.run(["verify", "--archive", "archive", "--report", "page.html"]).expect_code(1).stdout;
+                assert!(said.contains(file) && said.contains("findings"), "{said}");
+                assert!(std::fs::read_to_string(bpc.directory().join("page.html")).unwrap().contains(file));
+            }
+            std::fs::write(&path, sound).unwrap();
+        }
+        std::fs::rename(directory.join(segment), directory.join("elsewhere")).unwrap();
+        let told = bpc.run(["verify", "--archive", "archive", "--json"]).expect_code(1).json();
+        assert_eq!(told["findings"][0]["code"], "SEGMENT_UNREADABLE");
+        assert!(bpc.run(["prove", "job", &job, "--archive", "archive", "--json"]).expect_code(1).stderr.contains("SEGMENT_UNREADABLE"));
+        std::fs::rename(directory.join("elsewhere"), directory.join(segment)).unwrap();
+        bpc.run(["verify", "--archive", "archive"]).expect_success();
+    }
+
+    async fn an_auditor_without_this_program_comes_to_the_same_end(db) {
+        let (bpc, _) = sealed(&db);
+        file(&bpc, "kept.txt", bpc.run(["checkpoint"]).expect_success().stdout);
+        bpc.run(["archive", "--to", "archive"]).expect_success();
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/audit.py");
+        let (key, directory) = (vkey(&bpc), bpc.directory().to_owned());
+        let audit = || {
+            let mut python = std::process::Command::new("python3");
+            python.current_dir(&directory).arg("-B").arg(script);
+            python.args(["archive", "--key", &key, "--checkpoint", "kept.txt", "--blobs"]);
+            python.output().unwrap()
+        };
+        let output = audit();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(said, "{\"sound\": true, \"events\": 5, \"streams\": 3, \"up_to_position\": 5}\n");
+        assert_eq!(output.status.code(), Some(0));
+        std::fs::remove_file(directory.join("archive/tile/0/000.p/5")).unwrap();
+        assert_eq!(audit().status.code(), Some(1));
+        bpc.run(["verify", "--archive", "archive"]).expect_code(1);
+    }
+
     async fn a_stream_that_was_written_anew_holds_at_no_level(db) {
         let (bpc, job) = sealed(&db);
         let log = Log::open(&db).await;
@@ -112,6 +180,19 @@ on_both_databases! {
             told["blobs"]["findings"].as_array().unwrap().iter().map(|it| it["code"].as_str().unwrap()).collect();
         assert_eq!(codes, ["BLOB_HASH_MISMATCH", "BLOB_LENGTH_MISMATCH"]);
         assert_eq!(text(&told["blobs"]["findings"][0], "blob"), key);
+    }
+
+    async fn an_empty_log_and_one_with_a_single_event_are_told_of_plainly(db) {
+        let bpc = crate::harness::initialised(&db);
+        let told = bpc.run(["verify", "--json", "--blobs", "--projections", "--report", "page.html"]).expect_success().json();
+        assert_eq!((&told["held"], &told["up_to_position"]), (&"L0".into(), &0.into()), "{told}");
+        assert!(told["events"].as_u64() <= Some(2), "only its tenant and its key: {told}");
+        let page = std::fs::read_to_string(bpc.directory().join("page.html")).unwrap();
+        assert!(page.contains("nothing is signed yet"), "{page}");
+        let said = bpc.run(["verify"]).expect_success().stdout;
+        assert!(said.contains("nothing is signed yet"), "{said}");
+        let refused = bpc.run(["archive", "--to", "archive", "--json"]).expect_code(1);
+        assert_eq!(error(&refused).0, "NOTHING_SEALED");
     }
 
     async fn the_report_is_one_page_that_loads_nothing(db) {

@@ -1,24 +1,100 @@
-//! Blobs against their hashes.
+//! Blobs against their hashes, and against what events name.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bpc_core::Hash;
+use bpc_core::{BlobFields, BlobRef, Envelope, Hash, StreamId};
 use sha2::{Digest, Sha256};
 
 use crate::archive::Archive;
 use crate::fold::on_all_cores;
 use crate::{blob_list, layout};
 
-use super::finding::{ArchiveFinding, Findings};
+use super::batch::Batch;
+use super::finding::{ArchiveFinding, Findings, L1};
 
-/// Read every blob of the list. Returns how many are right.
-pub(super) fn check_blobs(archive: &Archive, findings: &mut Findings) -> u64 {
-    let Some(list) = &archive.manifest().blobs else {
-        return 0;
+/// The blobs that events name, each with the first event that does: about 200 bytes of memory for each.
+pub(super) struct Named {
+    fields: BlobFields,
+    first: BTreeMap<BlobRef, Place>,
+}
+
+struct Place {
+    stream_type: String,
+    stream: StreamId,
+    version: i64,
+    position: u64,
+}
+
+impl Named {
+    pub(super) fn new(fields: BlobFields) -> Self {
+        Named { fields, first: BTreeMap::new() }
+    }
+
+    /// What is wrong with an event itself is not said here.
+    pub(super) fn take(&mut self, batch: &Batch) {
+        for (_, position, event_bytes) in batch.iter() {
+            if !self.fields.may_name_one(event_bytes) {
+                continue;
+            }
+            let Ok(envelope) = Envelope::read(event_bytes) else {
+                continue;
+            };
+            for named in self.fields.named_by(&envelope) {
+                self.first.entry(named).or_insert_with(|| Place {
+                    stream_type: envelope.stream_type.to_string(),
+                    stream: envelope.stream_id,
+                    version: envelope.version.0.into(),
+                    position,
+                });
+            }
+        }
+    }
+}
+
+/// Read every blob of the list, and look in it for every blob that is named. Returns how many are right.
+pub(super) fn check_blobs(archive: &Archive, named: Named, findings: &mut Findings) -> u64 {
+    let (right, listed) = match &archive.manifest().blobs {
+        Some(_) => match check_listed(archive, findings) {
+            Some(checked) => checked,
+            // There is no list to look in.
+            None => return 0,
+        },
+        None => (0, BTreeSet::new()),
     };
+    let mut named: Vec<(BlobRef, Place)> = named.first.into_iter().collect();
+    named.sort_by_key(|(_, place)| place.position);
+    for (BlobRef { sha256, length }, place) in named {
+        let at = |code: &'static str, message: &str| ArchiveFinding {
+            stream_type: place.stream_type.clone(),
+            stream: place.stream,
+            version: Some(place.version),
+            position: Some(place.position),
+            ..ArchiveFinding::new(L1, code, message)
+        };
+        if !listed.contains(&sha256) {
+            let message = "a blob that this event names is not in the archive";
+            findings
+                .add(ArchiveFinding { expected: Some(sha256.to_string()), ..at("BLOB_MISSING", message) });
+            continue;
+        }
+        let stored = fs::metadata(archive.path(&layout::blob_file(&sha256))).map(|it| it.len()).ok();
+        if let (Some(length), Some(stored)) = (length, stored)
+            && length != stored
+        {
+            let message = "a blob that this event names has another length";
+            findings.add(at("BLOB_LENGTH_MISMATCH", message).instead(length, stored));
+        }
+    }
+    right
+}
+
+/// How many of the list are right, and the list; `None` if there is none that can be believed.
+fn check_listed(archive: &Archive, findings: &mut Findings) -> Option<(u64, BTreeSet<Hash>)> {
+    let list = archive.manifest().blobs.as_ref()?;
     let text = fs::read(archive.path(&list.file)).unwrap_or_default();
     let found = Hash(Sha256::digest(&text).into());
     let blobs =
@@ -28,8 +104,9 @@ pub(super) fn check_blobs(archive: &Archive, findings: &mut Findings) -> u64 {
         findings.add(
             ArchiveFinding::of_file("BLOB_LIST_MISMATCH", &list.file, message).instead(list.sha256, found),
         );
-        return 0;
+        return None;
     };
+    let listed = blobs.clone();
     let blobs: Vec<Hash> = blobs.into_iter().collect();
     let (right, wrong) = (AtomicU64::new(0), Mutex::new(Vec::new()));
     let _ = on_all_cores::<()>(blobs.len(), |number| {
@@ -52,7 +129,7 @@ pub(super) fn check_blobs(archive: &Archive, findings: &mut Findings) -> u64 {
             Err(error) => ArchiveFinding::of_file("BLOB_MISSING", &file, error.to_string()),
         });
     }
-    right.into_inner()
+    Some((right.into_inner(), listed))
 }
 
 fn hash_of(archive: &Archive, sha256: &Hash) -> std::io::Result<Hash> {

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use bpc_core::tile::TILE_WIDTH;
-use bpc_core::{Envelope, Hash, StreamId};
+use bpc_core::{BlobFields, Envelope, Hash, StreamId};
 use bpc_eventstore::Clock;
 use bpc_eventstore::seal::{KeyEpoch, Keyring, Standing, log_stream};
 use bpc_eventstore::verify::quick::{Keys, Tally};
@@ -28,6 +28,7 @@ use crate::archive::Archive;
 use crate::error::ArchiveError;
 
 use batch::Batch;
+use blobs::Named;
 use exact::Counted;
 use finding::{Findings, L0, L1, L2, L3};
 use scan::{Scanned, scan};
@@ -41,11 +42,11 @@ const LIVE_BYTES_MAX: usize = 125 << 20;
 
 /// Check an archive. An error means that it could not be checked, for want of room for temporary files; what is
 /// wrong with the archive is a finding. Of the options, those about tenants and unsealed events mean nothing here. With `blobs`,
-/// their bytes are read too. `progress` hears now and then how many events are checked.
+/// which says what fields of events name some, their bytes are read too, and looked for. `progress` hears now and then how many events are checked.
 pub fn verify_archive(
     archive: &Archive,
     options: &VerifyOptions,
-    blobs: bool,
+    blobs: Option<&BlobFields>,
     mut progress: impl FnMut(u64),
 ) -> Result<ArchiveVerifyReport, ArchiveError> {
     let started = Instant::now();
@@ -59,10 +60,11 @@ pub fn verify_archive(
     let wanted = wanted.chain(options.checkpoints.iter().map(|kept| kept.checkpoint.size)).chain([size]);
     let wanted: Vec<u64> = wanted.filter(|wanted| *wanted <= size).collect();
     let mut quick = Quick::new(archive, wanted.clone());
+    quick.named = blobs.map(|fields| Named::new(fields.clone()));
     quick.run(options.live_bytes_max.unwrap_or(LIVE_BYTES_MAX), &mut progress);
     let Counted { streams, jobs, right } = quick.look(&mut findings)?;
 
-    let Quick { keyring, tiles, .. } = quick;
+    let Quick { keyring, tiles, named, .. } = quick;
     // What was signed is not blamed for tiles that are wrong.
     let roots = if right.is_empty() { tiles.roots } else { TileCheck::roots_with(archive, wanted, right) };
     findings.append(of_notes);
@@ -74,7 +76,7 @@ pub fn verify_archive(
     let at_hand: Vec<_> =
         at_hand.chain(options.checkpoints.iter().map(|kept| (&kept.note, &kept.checkpoint))).collect();
     let witnessed = notes::check_witnesses(&options.witnesses, &at_hand, &roots, &mut findings);
-    let blobs = blobs.then(|| blobs::check_blobs(archive, &mut findings));
+    let blobs = named.map(|named| blobs::check_blobs(archive, named, &mut findings));
 
     let level = match () {
         () if !options.witnesses.is_empty() => L3,
@@ -120,6 +122,8 @@ struct Quick<'a> {
     /// Streams that only an exact look can judge, such as jobs that went on after their end.
     suspects: HashSet<StreamId>,
     suspects_all: bool,
+    /// Blobs that events name, if they are asked for.
+    named: Option<Named>,
 }
 
 /// More streams than these are not looked for one by one.
@@ -139,6 +143,7 @@ impl<'a> Quick<'a> {
             is_clean: true,
             suspects: HashSet::new(),
             suspects_all: false,
+            named: None,
         }
     }
 
@@ -147,6 +152,7 @@ impl<'a> Quick<'a> {
         let (archive, keys) = (self.archive, Keys::default());
         let scanned = scan(archive, &keys, 0..=u64::MAX, bytes_max, |batch, leaves| {
             self.learn_keys(batch);
+            self.named.iter_mut().for_each(|named| named.take(batch));
             for (index, leaves) in frames(batch, leaves) {
                 self.tiles.catch_up(index);
                 let stored = self.tiles.take(index, leaves);

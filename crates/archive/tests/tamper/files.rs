@@ -17,6 +17,8 @@ use tempfile::TempDir;
 
 use crate::scene::log_of;
 
+const BLOB: &[u8] = b"a page of a document";
+
 /// Every file, as somebody sees it who holds the directory.
 #[derive(Clone)]
 pub struct Files {
@@ -35,7 +37,7 @@ impl Files {
             let db = TestDatabase::sqlite();
             let store = log_of(&db, size).await;
             let mut tx = store.begin().await.unwrap();
-            put_blob(&mut tx.conn(), &Blob::new(b"a page of a document".to_vec())).await.unwrap();
+            put_blob(&mut tx.conn(), &Blob::new(BLOB.to_vec())).await.unwrap();
             tx.commit().await.unwrap();
             archive(&store, scratch.path(), &mut |_| {}).await.unwrap();
         });
@@ -94,6 +96,12 @@ impl Files {
 
     pub fn other(&mut self, path: &str) -> &mut Vec<u8> {
         self.others.get_mut(path).unwrap_or_else(|| panic!("there is {path}"))
+    }
+
+    /// Path of the one blob.
+    pub fn blob(&self) -> String {
+        let name = Blob::new(BLOB.to_vec()).sha256.to_string();
+        format!("blobs/{}/{name}", &name[..2])
     }
 
     pub fn checkpoint(&self) -> SignedNote {

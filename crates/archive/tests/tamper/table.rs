@@ -448,6 +448,52 @@ const TABLE: &[Tampering] = &[
         mended: NOTHING,
         repaired: NOTHING,
     },
+    // --- blobs ---
+    Tampering {
+        what: "a byte of a blob",
+        attack: |files| {
+            let blob = files.blob();
+            files.other(&blob)[0] ^= 1;
+        },
+        mended: &["L1 BLOB_MISMATCH {blob}"],
+        repaired: &["L1 BLOB_MISMATCH {blob}"],
+    },
+    Tampering {
+        what: "a blob missing",
+        attack: |files| {
+            let blob = files.blob();
+            files.others.remove(&blob);
+        },
+        mended: &["L1 BLOB_MISSING {blob}"],
+        repaired: &["L1 BLOB_MISSING {blob}"],
+    },
+    Tampering {
+        what: "an event that names a blob which is nowhere",
+        attack: |files| {
+            let blob = format!("\"length\":5,\"number\":3,\"sha256\":\"{}\"", "ab".repeat(32));
+            files.say(named("a"), 3, "\"number\":3", &blob);
+        },
+        mended: &["L1 LEAF_MISMATCH a/3 @10", "L1 BLOB_MISSING a/3 @10"],
+        repaired: &[
+            "L1 CHECKPOINT_MISMATCH @0 checkpoints/300 checkpoint 300",
+            "L1 CHECKPOINT_MISMATCH @0 checkpoint checkpoint 300",
+            "L1 BLOB_MISSING a/3 @10",
+        ],
+    },
+    Tampering {
+        what: "an event that names a blob with another length",
+        attack: |files| {
+            let name = files.blob().split('/').next_back().unwrap().to_owned();
+            let blob = format!("\"length\":5,\"number\":3,\"sha256\":\"{name}\"");
+            files.say(named("a"), 3, "\"number\":3", &blob);
+        },
+        mended: &["L1 LEAF_MISMATCH a/3 @10", "L1 BLOB_LENGTH_MISMATCH a/3 @10"],
+        repaired: &[
+            "L1 CHECKPOINT_MISMATCH @0 checkpoints/300 checkpoint 300",
+            "L1 CHECKPOINT_MISMATCH @0 checkpoint checkpoint 300",
+            "L1 BLOB_LENGTH_MISMATCH a/3 @10",
+        ],
+    },
     // --- the manifest ---
     Tampering {
         what: "another origin in the manifest",
@@ -502,6 +548,7 @@ fn check(
     if one != other {
         return Some(format!("{what}: verify says {one:#?}, the auditor {other:#?}"));
     }
+    let expected: Vec<String> = expected.iter().map(|line| line.replace("{blob}", &files.blob())).collect();
     (found != expected).then(|| format!("{what}: {found:#?} instead of {expected:#?}"))
 }
 

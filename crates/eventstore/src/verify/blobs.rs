@@ -1,27 +1,38 @@
-//! Blobs: is what is stored under a hash what hashes to it?
+//! Blobs: is what is stored under a hash what hashes to it, and is everything there that events name?
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use bpc_core::Hash;
+use bpc_core::{BlobFields, BlobRef, Envelope, Hash, StreamId};
 use serde::Serialize;
 
 use crate::blob::Blob;
+use crate::database::Conn;
 use crate::error::StoreError;
 use crate::portable;
 use crate::store::Store;
 
 /// Read at once: blobs may be large.
 const PAGE: i64 = 8;
+const EVENTS_PAGE: i64 = 4096;
+/// Blobs that are known to be there; when there are more they are looked up again.
+const KNOWN_MAX: usize = 100_000;
 /// Findings that are kept; the others are only counted.
 const FINDINGS_MAX: usize = 1000;
 
 /// A blob that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BlobFinding {
-    /// `BLOB_HASH_MISMATCH` or `BLOB_LENGTH_MISMATCH`.
+    /// `BLOB_HASH_MISMATCH`, `BLOB_LENGTH_MISMATCH` or `BLOB_MISSING`.
     pub code: &'static str,
     /// The hash it is stored under, lowercase hex.
     pub blob: String,
+    /// The stream whose event names it, if that is what is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamId>,
+    /// The event in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
     /// What should be there.
     pub expected: String,
     /// What is there.
@@ -35,17 +46,23 @@ pub struct BlobReport {
     pub blobs: u64,
     /// Bytes of them.
     pub bytes: u64,
+    /// How often events name a blob.
+    pub named: u64,
     /// How many findings there are, kept or not.
     pub findings_total: u64,
-    /// The first of them, by hash.
+    /// The first of them: blobs by hash, then what events name, in the order of writing.
     pub findings: Vec<BlobFinding>,
     /// How long it took.
     #[serde(rename = "elapsed_ms", serialize_with = "super::millis")]
     pub elapsed: Duration,
 }
 
-/// Hash every blob again. `progress` hears how many are done.
-pub async fn check_blobs(store: &Store, mut progress: impl FnMut(u64)) -> Result<BlobReport, StoreError> {
+/// Hash every blob again, and look for every blob that an event names. `progress` hears how many blobs are done.
+pub async fn check_blobs(
+    store: &Store,
+    fields: &BlobFields,
+    mut progress: impl FnMut(u64),
+) -> Result<BlobReport, StoreError> {
     let start = Instant::now();
     let mut report = BlobReport::default();
     let mut tx = store.begin_read().await?;
@@ -62,7 +79,45 @@ pub async fn check_blobs(store: &Store, mut progress: impl FnMut(u64)) -> Result
             progress(report.blobs);
         }
     }
+    look_for_named(&mut tx.conn(), fields, &mut report).await?;
     Ok(BlobReport { elapsed: start.elapsed(), ..report })
+}
+
+/// Every event once. What is wrong with an event itself is not said here.
+async fn look_for_named(
+    conn: &mut Conn<'_>,
+    fields: &BlobFields,
+    report: &mut BlobReport,
+) -> Result<(), StoreError> {
+    let sql = "SELECT id, event_bytes FROM events WHERE id > $1 ORDER BY id LIMIT $2";
+    let mut known = HashSet::new();
+    let mut after = i64::MIN;
+    loop {
+        let page: Vec<(i64, Vec<u8>)> = portable!(conn, c => {
+            sqlx::query_as(sql).bind(after).bind(EVENTS_PAGE).fetch_all(&mut **c).await
+        })?;
+        let Some((last, _)) = page.last() else {
+            return Ok(());
+        };
+        after = *last;
+        for (_, event_bytes) in page.iter().filter(|(_, event_bytes)| fields.may_name_one(event_bytes)) {
+            let Ok(envelope) = Envelope::read(event_bytes) else {
+                continue;
+            };
+            for named in fields.named_by(&envelope) {
+                report.named += 1;
+                if known.contains(&(named.sha256, named.length)) {
+                    continue;
+                }
+                if report.look_for(conn, named, &envelope).await? {
+                    if known.len() == KNOWN_MAX {
+                        known.clear();
+                    }
+                    known.insert((named.sha256, named.length));
+                }
+            }
+        }
+    }
 }
 
 /// How many blobs there are.
@@ -87,10 +142,39 @@ impl BlobReport {
         }
     }
 
+    /// Is there what the event names?
+    async fn look_for(
+        &mut self,
+        conn: &mut Conn<'_>,
+        named: BlobRef,
+        envelope: &Envelope<'_>,
+    ) -> Result<bool, StoreError> {
+        let sql = "SELECT length FROM blobs WHERE sha256 = $1";
+        let stored: Option<i64> = portable!(conn, c => {
+            sqlx::query_scalar(sql).bind(&named.sha256.0[..]).fetch_optional(&mut **c).await
+        })?;
+        let key = named.sha256.to_string();
+        let (code, expected, found) = match (stored, named.length) {
+            (None, _) => ("BLOB_MISSING", key.clone(), "nothing".to_owned()),
+            (Some(stored), Some(length)) if u64::try_from(stored) != Ok(length) => {
+                ("BLOB_LENGTH_MISMATCH", length.to_string(), stored.to_string())
+            }
+            _ => return Ok(true),
+        };
+        let (stream, version) = (Some(envelope.stream_id), Some(envelope.version.0));
+        self.push(BlobFinding { code, blob: key, stream, version, expected, found });
+        Ok(false)
+    }
+
     fn add(&mut self, code: &'static str, blob: &str, expected: String, found: String) {
+        let (stream, version) = (None, None);
+        self.push(BlobFinding { code, blob: blob.to_owned(), stream, version, expected, found });
+    }
+
+    fn push(&mut self, finding: BlobFinding) {
         self.findings_total += 1;
         if self.findings.len() < FINDINGS_MAX {
-            self.findings.push(BlobFinding { code, blob: blob.to_owned(), expected, found });
+            self.findings.push(finding);
         }
     }
 }

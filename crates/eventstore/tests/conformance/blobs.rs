@@ -1,10 +1,11 @@
 //! Blobs: bytes under their hash.
 
-use bpc_core::Hash;
-use bpc_eventstore::{Blob, put_blob, read_blob};
+use bpc_core::{BlobFields, Hash, Version};
+use bpc_eventstore::verify::check_blobs;
+use bpc_eventstore::{Blob, StreamAppend, put_blob, read_blob};
 use bpc_testkit::on_both_databases;
 
-use crate::common::{empty_log, number, run_sql};
+use crate::common::{acme, append, draft, empty_log, number, run_sql, stream};
 
 on_both_databases! {
     async fn a_blob_is_read_back_by_its_hash(db) {
@@ -56,6 +57,36 @@ on_both_databases! {
             codes.push(read_blob(&mut tx.conn(), blob.sha256).await.map_err(|error| error.code()));
         }
         assert_eq!(codes.iter().filter(|read| matches!(read, Err("DATA_DAMAGED"))).count(), 1);
+    }
+
+    async fn a_blob_that_an_event_names_must_be_there(db) {
+        let store = empty_log(&db).await;
+        let (page, proof) = (Blob::new(b"a page".to_vec()), Blob::new(b"a proof".to_vec()));
+        let events = [
+            format!("{{\"pages\":[{{\"length\":6,\"sha256\":\"{}\"}}]}}", page.sha256),
+            format!("{{\"proof\":\"{}\"}}", proof.sha256),
+            format!("{{\"pages\":[{{\"length\":7,\"sha256\":\"{}\"}}]}}", page.sha256),
+        ];
+        let (stream_type, expected, events) = ("Note".into(), Version::NONE, events.iter().map(|it| draft(it)).collect());
+        append(&store, &[StreamAppend { tenant_id: acme(), stream_type, stream_id: stream("a"), expected, events }])
+            .await
+            .unwrap();
+        let mut fields = BlobFields::default();
+        fields.add("NOTED", "proof");
+        let found = async || {
+            let report = check_blobs(&store, &fields, |_| {}).await.unwrap();
+            assert_eq!((report.named, report.findings.len() as u64), (3, report.findings_total));
+            let place = |it: &bpc_eventstore::verify::BlobFinding| (it.code, it.version.unwrap_or(0));
+            report.findings.iter().map(place).collect::<Vec<_>>()
+        };
+        assert_eq!(found().await, [("BLOB_MISSING", 1), ("BLOB_MISSING", 2), ("BLOB_MISSING", 3)]);
+        let mut tx = store.begin().await.unwrap();
+        put_blob(&mut tx.conn(), &page).await.unwrap();
+        put_blob(&mut tx.conn(), &proof).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(found().await, [("BLOB_LENGTH_MISMATCH", 3)], "it has six bytes");
+        run_sql(&store, "DELETE FROM blobs WHERE length = 7").await.unwrap();
+        assert_eq!(found().await, [("BLOB_MISSING", 2), ("BLOB_LENGTH_MISMATCH", 3)]);
     }
 }
 
