@@ -1,8 +1,10 @@
 //! `bpc seal`, `bpc checkpoint`, `bpc keys`.
 
-use bpc_testkit::on_both_databases;
+use bpc_testkit::process::Signal;
+use bpc_testkit::{eventually, on_both_databases};
 
-use crate::harness::{assert_sound, enqueue, error, initialised, text};
+use crate::harness::{PATIENCE, assert_sound, enqueue, error, initialised, text};
+use crate::log::Log;
 
 use super::common::{check, file, sealed, vkey};
 
@@ -17,6 +19,40 @@ on_both_databases! {
         let again = bpc.run(["seal", "--once", "--json"]).expect_success().json();
         assert_eq!((&again["events"], &again["root"]), (&0.into(), &first["root"]), "{again}");
         assert_sound(&bpc);
+    }
+
+    /// Three processes seal at once and are killed: at once, when something was sealed, when something was signed.
+    /// What was signed before is always the beginning of what is there.
+    async fn sealers_killed_together_at_any_moment_leave_one_sound_log_that_goes_on(db) {
+        let (bpc, _) = sealed(&db);
+        let log = Log::open(&db).await;
+        let mut kept = Vec::new();
+        for round in 0..9 {
+            let name = format!("kept-{round}.txt");
+            file(&bpc, &name, bpc.run(["checkpoint"]).expect_success().stdout);
+            kept.extend(["--checkpoint".to_owned(), name]);
+            let watched = ["SELECT size FROM log_state", "SELECT max(size) FROM checkpoints"];
+            let watched = watched.get(round % 3);
+            let before = match watched {
+                Some(sql) => log.number(sql).await,
+                None => 0,
+            };
+            bpc.run(["enqueue", "DRILL_NOOP", "--count", "700"]).expect_success();
+            let mut sealers: Vec<_> = (0..3).map(|_| bpc.spawn(["seal", "--once"])).collect();
+            if let Some(sql) = watched {
+                eventually(PATIENCE, || async { log.number(sql).await > before }).await;
+            }
+            sealers.iter_mut().for_each(|sealer| sealer.signal(Signal::Kill));
+            sealers.iter_mut().for_each(|sealer| drop(sealer.wait(PATIENCE)));
+            assert_sound(&bpc);
+            let together: Vec<_> = (0..2).map(|_| bpc.spawn(["seal", "--once", "--json"])).collect();
+            let ends: Vec<_> = together.into_iter().map(|mut it| it.wait(PATIENCE).expect_success().json()).collect();
+            assert_eq!(ends[0]["root"], ends[1]["root"], "{ends:?}");
+        }
+        let verify = ["verify".to_owned(), "--json".to_owned()];
+        let told = bpc.run(verify.into_iter().chain(kept)).expect_success().json();
+        assert_eq!((&told["held"], &told["unsealed"]), (&"L2".into(), &0.into()), "{told}");
+        assert_eq!(told["up_to_position"], 5 + 9 * 700);
     }
 
     async fn sealing_takes_the_key_of_the_log(db) {

@@ -83,7 +83,7 @@ impl Log {
     /// Put it back, whatever became of it.
     pub async fn store(&self, store: &Store) {
         let mut tx = store.begin().await.unwrap();
-        let tables = ["events", "log_state", "late_events"];
+        let tables = ["events", "log_state"];
         for table in tables {
             let sql = AssertSqlSafe(format!("DELETE FROM {table}"));
             portable!(tx.conn(), c => c.execute(sqlx::raw_sql(sql)).await.map(drop)).unwrap();
@@ -105,10 +105,7 @@ impl Log {
         self.store_order(&mut conn).await;
         self.store_tiles(&mut conn).await;
         self.store_checkpoints(&mut conn).await;
-        for (id, position) in &self.late {
-            let sql = "INSERT INTO late_events (event_id, position) VALUES ($1, $2)";
-            portable!(&mut conn, c => sqlx::query(sql).bind(id).bind(position).execute(&mut **c).await.map(drop)).unwrap();
-        }
+        self.store_late(&mut conn).await;
         let sql = "INSERT INTO log_state (only_row, size, root) VALUES (1, $1, $2)";
         portable!(&mut conn, c => sqlx::query(sql)
             .bind(self.size).bind(&self.root).execute(&mut **c).await.map(drop))
@@ -138,6 +135,9 @@ impl Log {
         if self.checkpoints != stored.checkpoints {
             self.store_checkpoints(&mut conn).await;
         }
+        if self.late != stored.late {
+            self.store_late(&mut conn).await;
+        }
         if (self.size, &self.root) != (stored.size, &stored.root) {
             let sql = "UPDATE log_state SET size = $1, root = $2";
             portable!(&mut conn, c => sqlx::query(sql)
@@ -155,6 +155,16 @@ impl Log {
             portable!(&mut *conn, c => sqlx::query(sql)
                 .bind(index as i64).bind(first_id).bind(&ids).execute(&mut **c).await.map(drop))
             .unwrap();
+        }
+    }
+
+    async fn store_late(&self, conn: &mut Conn<'_>) {
+        portable!(&mut *conn, c => sqlx::query("DELETE FROM late_events").execute(&mut **c).await.map(drop))
+            .unwrap();
+        for (id, position) in &self.late {
+            let sql = "INSERT INTO late_events (event_id, position) VALUES ($1, $2)";
+            portable!(&mut *conn, c => sqlx::query(sql).bind(id).bind(position).execute(&mut **c).await.map(drop))
+                .unwrap();
         }
     }
 

@@ -7,6 +7,7 @@ mod common;
 mod bits;
 mod crash;
 mod log;
+mod pages;
 mod scene;
 mod silence;
 mod table;
