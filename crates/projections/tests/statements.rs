@@ -8,7 +8,11 @@ use bpc_testkit::TestDatabase;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};
 
 fn files(database: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(database).join("sql");
+    files_in(&format!("{database}/sql"))
+}
+
+fn files_in(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -49,7 +53,7 @@ async fn every_sqlite_statement_prepares_on_a_migrated_database() {
     let db = TestDatabase::sqlite();
     let store = migrated(&db).await;
     let Database::Sqlite(pools) = &store.database else { panic!("SQLite was asked for") };
-    for file in files("sqlite") {
+    for file in files("sqlite").into_iter().chain(files_in("sqlite/alone")) {
         let sql = std::fs::read_to_string(&file).unwrap();
         let prepared = pools.writer.prepare(AssertSqlSafe(sql).into_sql_str()).await;
         prepared.unwrap_or_else(|error| panic!("{}: {error}", file.display()));

@@ -30,8 +30,8 @@ pub async fn enqueue_mix(call: &Call<'_>, engine: &Engine, tenant: TenantId) -> 
     let flaky = desk.hand_in(flaky, "fails once, is tried again after 2 s").await?;
     let code = json!({"code": "ORDER_UNKNOWN", "retryable": false});
     desk.hand_in(desk.job("DRILL_FAIL", &code)?, "fails for good").await?;
-    let panics = desk.job("DRILL_PANIC", &none)?.max_attempts(2);
-    let panics = desk.hand_in(panics, "panics until its two attempts are used up").await?;
+    let panics = desk.job("DRILL_PANIC", &none)?.max_attempts(1);
+    let panics = desk.hand_in(panics, "panics, and has only one attempt").await?;
     let later = desk.job("DRILL_NOOP", &none)?.due(Due::After(Duration::from_secs(1)));
     desk.hand_in(later, "is due in 1 s").await?;
     let never = desk.job("DRILL_NOOP", &none)?.due(Due::After(Duration::from_secs(3600)));

@@ -195,7 +195,7 @@ async fn derivation(
 fn walk(trace: &Trace, index: u32, depth: usize, steps: &mut Vec<String>) {
     let node = trace.node(index);
     let value = match node.value {
-        TraceValue::Shown(value) => format!(" = {value}"),
+        TraceValue::Shown(value) => format!(" = {}", plain(&value.to_string())),
         TraceValue::Hidden(hash) => format!(" = (salted hash {})", &hash.to_string()[..12]),
         TraceValue::Unknown => " is unknown".to_owned(),
         TraceValue::Fault(code) => format!(" has no result: {code}"),
@@ -209,8 +209,19 @@ fn walk(trace: &Trace, index: u32, depth: usize, steps: &mut Vec<String>) {
         NodeKind::Table => "table",
         NodeKind::Assert => "rule",
     };
-    steps.push(format!("{}{kind} {}{value}", "  ".repeat(depth), node.name));
+    // Parts of a name are apart by a control character.
+    let name = node.name.replace(char::is_control, " ");
+    steps.push(format!("{}{kind} {name}{value}", "  ".repeat(depth)));
     node.children.iter().for_each(|child| walk(trace, *child, depth + 1, steps));
+}
+
+/// A value for people: `69.3 kgCO2e/kWh` for a quantity, everything else as it is.
+fn plain(value: &str) -> String {
+    let quantity: Option<Value> = serde_json::from_str(value).ok();
+    match quantity.as_ref().and_then(|it| Some((it.get("v")?.as_str()?, it.get("u")?.as_str()?))) {
+        Some((number, unit)) => format!("{number} {unit}"),
+        None => value.to_owned(),
+    }
 }
 
 /// The facts at these places of the snapshot, with document and pointers.

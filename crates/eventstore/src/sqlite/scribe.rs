@@ -72,7 +72,11 @@ impl Scribe {
         self.hand_over(Box::new(move |conn| {
             let done = in_transaction(conn, role, |conn| {
                 let done = work(conn)?;
-                if reply.is_closed() { Err(StoreError::Unavailable(sqlx::Error::WorkerCrashed)) } else { Ok(done) }
+                if reply.is_closed() {
+                    Err(StoreError::Unavailable(sqlx::Error::WorkerCrashed))
+                } else {
+                    Ok(done)
+                }
             });
             let _ = reply.send(done);
         }))?;

@@ -43,7 +43,11 @@ pub(crate) fn write_jobs(conn: &Connection, writes: &JobWrites) -> Result<(), St
 
 /// Move jobs to the finished ones as succeeded. A conflict if any of them is not held any more as it was
 /// leased.
-pub(crate) fn finish_jobs(conn: &Connection, now: Timestamp, finishing: &Finishing) -> Result<(), StoreError> {
+pub(crate) fn finish_jobs(
+    conn: &Connection,
+    now: Timestamp,
+    finishing: &Finishing,
+) -> Result<(), StoreError> {
     let mut finish = prepare(conn, include_str!("alone/finish_job.sql"))?;
     let mut delete = prepare(conn, include_str!("alone/delete_job.sql"))?;
     let (at, now) = (finishing.at.as_micros(), now.as_micros());

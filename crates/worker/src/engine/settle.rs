@@ -291,15 +291,20 @@ impl<'e> Settling<'e> {
         if !job.lease().is_some_and(is_held) || job.attempts != attempt.leased.attempts {
             return self.refuse(job, attempt);
         }
-        let outcome = match (self.try_attempt(conn, attempt, &job, row).await, &attempt.outcome) {
-            (Ok(settled), _) => return Ok(settled),
-            (Err(EffectFault::Database(error)), _) => return Err(error.into()),
-            // What a failed attempt wanted besides cannot be had; why it failed is kept all the same.
-            (Err(EffectFault::Attempt(_)), Outcome::Failed(failure)) => Outcome::Failed(failure.clone()),
-            (Err(EffectFault::Attempt(error)), _) => {
-                Outcome::Failed(self.engine.failure(&attempt.leased.job_type, error.info()))
-            }
+        let error = match self.try_attempt(conn, attempt, &job, row).await {
+            Ok(settled) => return Ok(settled),
+            Err(EffectFault::Database(error)) => return Err(error.into()),
+            Err(EffectFault::Attempt(error)) => error,
         };
+        let error = match &attempt.outcome {
+            // What a failed attempt wanted besides cannot be had; why it failed is kept all the same, if it can be.
+            failed @ Outcome::Failed(_) => match self.step(attempt, job.clone(), failed.clone(), entropy()) {
+                Ok(done) => return Ok(self.write(done, row, Prepared::default())),
+                Err(error) => error,
+            },
+            _ => error,
+        };
+        let outcome = Outcome::Failed(self.engine.failure(&attempt.leased.job_type, error.info()));
         let done = self.step(attempt, job, outcome, entropy())?;
         Ok(self.write(done, row, Prepared::default()))
     }
