@@ -195,7 +195,7 @@ async fn derivation(
 fn walk(trace: &Trace, index: u32, depth: usize, steps: &mut Vec<String>) {
     let node = trace.node(index);
     let value = match node.value {
-        TraceValue::Shown(value) => format!(" = {}", plain(&value.to_string())),
+        TraceValue::Shown(value) => format!(" = {}", plain(value)),
         TraceValue::Hidden(hash) => format!(" = (salted hash {})", &hash.to_string()[..12]),
         TraceValue::Unknown => " is unknown".to_owned(),
         TraceValue::Fault(code) => format!(" has no result: {code}"),

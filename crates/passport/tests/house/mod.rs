@@ -71,7 +71,7 @@ impl House {
     pub async fn work_together(&self, workers: usize) {
         let mut tasks = Vec::new();
         for number in 0..workers {
-            let options = WorkerOptions { until_idle: true, ..WorkerOptions::named(&format!("w{number}")) };
+            let options = WorkerOptions { until_idle: true, ..WorkerOptions::named(format!("w{number}")) };
             let worker = Worker::new(self.engine.clone(), options);
             tasks.push(tokio::spawn(worker.run(CancellationToken::new())));
         }
