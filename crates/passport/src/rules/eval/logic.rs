@@ -1,11 +1,13 @@
 //! Truth, comparisons, branches and tables.
 
+use std::fmt::Write;
+
 use crate::rules::program::{Compare, Lit, Logic, NodeId, Program, Slot, TableColumn};
 use crate::rules::table::{bound_cell, row_at, text_cell};
 
 use super::machine::Machine;
 use super::probe::Probe;
-use super::trace::{NodeKind, TraceId};
+use super::trace::{NodeKind, Traces};
 use super::value::{Item, Value};
 
 impl<'a, P: Probe> Machine<'a, P> {
@@ -51,7 +53,7 @@ impl<'a, P: Probe> Machine<'a, P> {
 
     pub(super) fn compare(&mut self, id: NodeId, compare: Compare, left: NodeId, right: NodeId) -> Item<'a> {
         let (left, right) = (self.eval(left), self.eval(right));
-        let value = match self.stuck(&[&left.value, &right.value]) {
+        let value = match self.stuck([&left.value, &right.value]) {
             Some(stuck) => stuck,
             None => {
                 self.probe.compared(id, &|| left.value.lit(), &|| right.value.lit());
@@ -69,7 +71,7 @@ impl<'a, P: Probe> Machine<'a, P> {
 
     pub(super) fn is_in(&mut self, id: NodeId, left: NodeId, right: NodeId) -> Item<'a> {
         let (left, right) = (self.eval(left), self.eval(right));
-        let value = match (self.stuck(&[&left.value, &right.value]), &right.value) {
+        let value = match (self.stuck([&left.value, &right.value]), &right.value) {
             (Some(stuck), _) => stuck,
             (None, Value::List(items)) => {
                 self.cost += items.len() as u64;
@@ -84,7 +86,7 @@ impl<'a, P: Probe> Machine<'a, P> {
 
     pub(super) fn contains_all(&mut self, id: NodeId, whole: NodeId, part: NodeId) -> Item<'a> {
         let (whole, part) = (self.eval(whole), self.eval(part));
-        let value = match (self.stuck(&[&whole.value, &part.value]), &whole.value, &part.value) {
+        let value = match (self.stuck([&whole.value, &part.value]), &whole.value, &part.value) {
             (Some(stuck), ..) => stuck,
             (None, Value::List(whole), Value::List(part)) => {
                 self.cost += whole.len() as u64 * part.len() as u64;
@@ -154,12 +156,12 @@ impl<'a, P: Probe> Machine<'a, P> {
         let program: &'a Program = self.program;
         let table = &program.tables[table];
         let args: Vec<Item<'a>> = args.iter().map(|arg| self.eval(*arg)).collect();
-        let traces: Vec<TraceId> = args.iter().map(|arg| arg.trace).collect();
-        let values: Vec<&Value<'a>> = args.iter().map(|arg| &arg.value).collect();
-        if let Some(stuck) = self.stuck(&values) {
-            return self.step(NodeKind::Table, &table.name, stuck, &table.result, &traces);
+        let traces = Traces::of(&args);
+        if let Some(stuck) = self.stuck(args.iter().map(|arg| &arg.value)) {
+            return self.step(NodeKind::Table, &table.name, stuck, &table.result, traces.get());
         }
-        let row = row_at(table, table.columns.iter().zip(values).map(|(column, value)| cell(column, value)));
+        let row =
+            row_at(table, table.columns.iter().zip(&args).map(|(column, arg)| cell(column, &arg.value)));
         self.probe.branch(id, row as u32);
         let lit = match (table.rows.get(row), &table.otherwise) {
             (Some(row), _) => &row.value,
@@ -167,8 +169,13 @@ impl<'a, P: Probe> Machine<'a, P> {
             // The checker made sure that every cell has a row.
             (None, None) => &Lit::None,
         };
-        let name = format!("{}#{row}", table.name);
-        self.step(NodeKind::Table, &name, Value::of_lit(lit), &table.result, &traces)
+        let mut name = std::mem::take(&mut self.name);
+        name.clear();
+        // Writing to a text cannot fail.
+        let _ = write!(name, "{}#{row}", table.name);
+        let item = self.step(NodeKind::Table, &name, Value::of_lit(lit), &table.result, traces.get());
+        self.name = name;
+        item
     }
 }
 

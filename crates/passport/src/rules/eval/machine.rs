@@ -8,10 +8,10 @@ use crate::rules::types::Type;
 
 use super::facts::{Indexed, first_segment};
 use super::probe::Probe;
-use super::reading::{Caches, Kept};
+use super::reading::{Caches, CallKey, Kept};
 use super::results::{Emission, Results, RuleResult, in_order};
 use super::touched::Touched;
-use super::trace::{NewValue, NodeKind, Trace, TraceId};
+use super::trace::{NewValue, NodeKind, Trace, TraceId, Traces};
 use super::value::{Fault, Item, Missing, Value, write_value};
 use super::{Answer, Context, EvalError, Found};
 
@@ -37,7 +37,9 @@ pub(super) struct Machine<'a, P> {
     pub(super) emitted: Vec<Option<Emitted<'a>>>,
     pub(super) verdicts: Vec<Option<RuleResult>>,
     pub(super) caches: Caches<'a>,
+    /// Texts on their way into the trace.
     pub(super) json: Vec<u8>,
+    pub(super) name: String,
 }
 
 /// An attribute that was evaluated.
@@ -74,6 +76,7 @@ impl<'a, P: Probe> Machine<'a, P> {
             verdicts: vec![None; program.rules.len()],
             caches: Caches::new(program, indexed),
             json: Vec::new(),
+            name: String::new(),
         }
     }
 
@@ -156,7 +159,7 @@ impl<'a, P: Probe> Machine<'a, P> {
             Op::If(condition, then, otherwise) => self.if_(id, *condition, *then, *otherwise),
             Op::MatchOpt(value, slot, some, none) => self.match_opt(id, *value, *slot, *some, *none),
             Op::MatchTag(value, arm_of, arms) => self.match_tag(id, *value, arm_of, arms),
-            Op::List(elements) => self.compound(id, "list", elements, Value::List),
+            Op::List(elements) => self.list(id, elements),
             Op::Record(parts) => self.compound(id, "record", parts, Value::Rec),
             Op::Comp { kind, slot, source, filter, body } => {
                 self.comprehension(id, *kind, *slot, *source, *filter, *body)
@@ -237,17 +240,19 @@ impl<'a, P: Probe> Machine<'a, P> {
 
     /// Values that cannot be calculated with decide over the result: a fault first, then all that
     /// is missing.
-    pub(super) fn stuck(&mut self, values: &[&Value<'a>]) -> Option<Value<'a>> {
-        if let Some(fault) = values.iter().find(|value| matches!(value, Value::Fault(_))) {
-            return Some((*fault).clone());
+    pub(super) fn stuck<'v>(&mut self, values: impl IntoIterator<Item = &'v Value<'a>>) -> Option<Value<'a>>
+    where
+        'a: 'v,
+    {
+        let mut all: Option<Missing> = None;
+        for value in values {
+            match value {
+                Value::Fault(fault) => return Some(Value::Fault(*fault)),
+                Value::Unknown(more) => all = Some(all.map_or(*more, |all| self.union(all, *more))),
+                _ => {}
+            }
         }
-        let mut missing = values.iter().filter_map(|value| match value {
-            Value::Unknown(missing) => Some(*missing),
-            _ => None,
-        });
-        let first = missing.next()?;
-        let all = missing.fold(first, |all, more| self.union(all, more));
-        Some(Value::Unknown(all))
+        all.map(Value::Unknown)
     }
 
     pub(super) fn union(&mut self, left: Missing, right: Missing) -> Missing {
@@ -290,36 +295,46 @@ impl<'a, P: Probe> Machine<'a, P> {
         }
     }
 
-    fn compound(
+    pub(super) fn compound(
         &mut self,
         id: NodeId,
         name: &str,
         parts: &[NodeId],
         wrap: fn(Rc<[Item<'a>]>) -> Value<'a>,
     ) -> Item<'a> {
-        let items: Vec<Item<'a>> = parts.iter().map(|part| self.eval(*part)).collect();
-        let traces: Vec<TraceId> = items.iter().map(|item| item.trace).collect();
-        let values: Vec<&Value<'a>> = items.iter().map(|item| &item.value).collect();
-        let value = match self.stuck(&values) {
+        let items: Rc<[Item<'a>]> = parts.iter().map(|part| self.eval(*part)).collect();
+        let value = match self.stuck(items.iter().map(|item| &item.value)) {
             Some(stuck) => stuck,
-            None => wrap(items.into()),
+            None => wrap(Rc::clone(&items)),
         };
-        self.op(id, name, value, &traces)
+        let traces = Traces::of(&items);
+        self.op(id, name, value, traces.get())
     }
 
+    /// Arguments are found with the caller's variables, and are then the first variables of the
+    /// definition.
     fn call(&mut self, id: NodeId, index: usize, args: &[NodeId]) -> Item<'a> {
-        if args.is_empty() {
-            return self.kept(id, index);
+        let next = self.slots.len();
+        for arg in args {
+            let item = self.eval(*arg);
+            self.slots.push(item);
         }
-        // Arguments are found with the caller's variables, then stand in fresh ones.
-        let args: Vec<Item<'a>> = args.iter().map(|arg| self.eval(*arg)).collect();
-        self.body(id, index, args)
-    }
-
-    /// A definition without parameters says the same every time, so it is evaluated once; what it
-    /// looked at and missed counts every time.
-    fn kept(&mut self, id: NodeId, index: usize) -> Item<'a> {
-        if let Some(kept) = &self.caches.defs[index] {
+        // A definition says the same of the same every time, so it is evaluated once; what it looked at
+        // and missed counts every time. Without a trace nothing tells where arguments come from.
+        let key = match args {
+            [] => None,
+            _ if self.trace.is_off() => return self.body(id, index, next),
+            _ => match CallKey::new(index, &self.slots[next..]) {
+                Some(key) => Some(key),
+                None => return self.body(id, index, next),
+            },
+        };
+        let known = match &key {
+            None => self.caches.defs[index].clone(),
+            Some(key) => self.caches.calls.get(key).cloned(),
+        };
+        if let Some(kept) = known {
+            self.slots.truncate(next);
             self.touched.extend(&kept.touched);
             self.absent.extend(kept.absent.iter().cloned());
             self.witnesses.extend(kept.witnesses.iter().cloned());
@@ -327,25 +342,27 @@ impl<'a, P: Probe> Machine<'a, P> {
         }
         let outer = std::mem::take(&mut self.touched);
         let (absent, witnesses) = (self.absent.len(), self.witnesses.len());
-        let item = self.body(id, index, Vec::new());
+        let item = self.body(id, index, next);
         let touched = std::mem::replace(&mut self.touched, outer);
         self.touched.extend(&touched);
-        let kept = Kept {
+        let kept = Rc::new(Kept {
             item: item.clone(),
             touched,
             absent: self.absent[absent..].to_vec(),
             witnesses: self.witnesses[witnesses..].to_vec(),
-        };
-        self.caches.defs[index] = Some(kept);
+        });
+        match key {
+            None => self.caches.defs[index] = Some(kept),
+            Some(key) => drop(self.caches.calls.insert(key, kept)),
+        }
         item
     }
 
-    fn body(&mut self, id: NodeId, index: usize, args: Vec<Item<'a>>) -> Item<'a> {
+    /// Evaluates a definition whose arguments stand in the variables from `next` on.
+    fn body(&mut self, id: NodeId, index: usize, next: usize) -> Item<'a> {
         let program: &'a Program = self.program;
         let def = &program.defs[index];
-        let next = self.slots.len();
         let nothing = Item { value: Value::None, trace: TraceId(0) };
-        self.slots.extend(args);
         self.slots.resize(next + def.slots as usize, nothing);
         let before = std::mem::replace(&mut self.base, next);
         let body = self.eval(def.body);

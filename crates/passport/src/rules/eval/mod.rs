@@ -5,6 +5,7 @@ mod comps;
 mod facts;
 mod logic;
 mod machine;
+mod mix;
 mod numbers;
 mod presence;
 pub mod probe;
@@ -138,7 +139,7 @@ pub(super) fn evaluate_with<P: Probe>(
     probe: &mut P,
 ) -> Result<Results, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    let mut machine = Machine::new(program, &indexed, context, Trace::default(), probe);
+    let mut machine = Machine::new(program, &indexed, context, Trace::with_room(program.nodes.len()), probe);
     machine.run(&program.order)?;
     Ok(machine.finish())
 }
@@ -158,7 +159,7 @@ pub(super) fn evaluate_traced<P: Probe>(
     probe: &mut P,
 ) -> Result<Found, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    let mut machine = Machine::new(program, &indexed, context, Trace::default(), probe);
+    let mut machine = Machine::new(program, &indexed, context, Trace::with_room(program.nodes.len()), probe);
     machine.run(steps)?;
     Ok(machine.finish_some())
 }

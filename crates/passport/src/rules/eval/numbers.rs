@@ -15,7 +15,7 @@ impl<'a, P: Probe> Machine<'a, P> {
     pub(super) fn arith(&mut self, id: NodeId, arith: Arith, left: NodeId, right: NodeId) -> Item<'a> {
         let (left, right) = (self.eval(left), self.eval(right));
         let value =
-            self.stuck(&[&left.value, &right.value]).unwrap_or_else(|| match (&left.value, &right.value) {
+            self.stuck([&left.value, &right.value]).unwrap_or_else(|| match (&left.value, &right.value) {
                 (Value::Int(a), Value::Int(b)) => integers(arith, *a, *b),
                 (Value::Dec(a), Value::Dec(b)) => number(decimals(arith, a, b)),
                 _ => Value::Fault(Fault::Overflow),
@@ -26,7 +26,7 @@ impl<'a, P: Probe> Machine<'a, P> {
     pub(super) fn divide(&mut self, id: NodeId, above: NodeId, below: NodeId, scale: u8) -> Item<'a> {
         let (above, below) = (self.eval(above), self.eval(below));
         let value =
-            self.stuck(&[&above.value, &below.value]).unwrap_or_else(|| match (&above.value, &below.value) {
+            self.stuck([&above.value, &below.value]).unwrap_or_else(|| match (&above.value, &below.value) {
                 (Value::Dec(a), Value::Dec(b)) => number(a.div_half_even(b, scale)),
                 _ => Value::Fault(Fault::Overflow),
             });
@@ -36,7 +36,7 @@ impl<'a, P: Probe> Machine<'a, P> {
     pub(super) fn ratio(&mut self, id: NodeId, above: NodeId, below: NodeId) -> Item<'a> {
         let (above, below) = (self.eval(above), self.eval(below));
         let value =
-            self.stuck(&[&above.value, &below.value]).unwrap_or_else(|| match (&above.value, &below.value) {
+            self.stuck([&above.value, &below.value]).unwrap_or_else(|| match (&above.value, &below.value) {
                 (Value::Dec(a), Value::Dec(b)) => number(in_percent(a, b)),
                 _ => Value::Fault(Fault::Overflow),
             });

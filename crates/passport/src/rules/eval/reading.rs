@@ -1,11 +1,15 @@
 //! Reading literals, facts and fields. What was read once is kept: value, trace and all.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use crate::facts::{Access, FactType};
 use crate::rules::program::{NodeId, Op, Program};
 use crate::rules::types::Type;
 
 use super::facts::{Indexed, field};
 use super::machine::Machine;
+use super::mix::Mixed;
 use super::probe::Probe;
 use super::touched::Touched;
 use super::trace::{NewValue, NodeKind, TraceId};
@@ -18,14 +22,46 @@ pub(super) struct Caches<'a> {
     fields: Vec<Option<Item<'a>>>,
     /// Where the fields of each fact begin.
     field_starts: Vec<u32>,
+    /// For nodes that read a field, its place among the fields of its type, which is always the same.
+    places: Vec<Option<u16>>,
     lists: Vec<Option<Item<'a>>>,
     datapoints: Option<Item<'a>>,
     /// Definitions without parameters.
-    pub(super) defs: Vec<Option<Kept<'a>>>,
+    pub(super) defs: Vec<Option<Rc<Kept<'a>>>>,
+    /// Definitions with few and plain arguments.
+    pub(super) calls: HashMap<CallKey, Rc<Kept<'a>>, Mixed>,
 }
 
-/// What a definition without parameters found, and what it did on the way.
-#[derive(Clone)]
+/// A definition and its arguments: for each the step that found it, and its value. The step alone would
+/// not do, as parts of a value have the step of the whole.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct CallKey {
+    def: u32,
+    args: [(u32, u64); 3],
+}
+
+impl CallKey {
+    /// `None` if there are many arguments, or one that is no small value.
+    pub(super) fn new(def: usize, args: &[Item<'_>]) -> Option<Self> {
+        let mut key = Self { def: def as u32, args: [(u32::MAX, 0); 3] };
+        if args.len() > key.args.len() {
+            return None;
+        }
+        for (place, arg) in key.args.iter_mut().zip(args) {
+            let value = match arg.value {
+                Value::Bool(truth) => u64::from(truth),
+                Value::Int(number) => number as u64,
+                Value::Tag(tag) => u64::from(tag),
+                Value::Fact(index) => u64::from(index),
+                _ => return None,
+            };
+            *place = (arg.trace.0, value);
+        }
+        Some(key)
+    }
+}
+
+/// What a definition found, and what it did on the way.
 pub(super) struct Kept<'a> {
     pub(super) item: Item<'a>,
     pub(super) touched: Touched,
@@ -46,9 +82,11 @@ impl Caches<'_> {
             facts: vec![None; indexed.facts.len()],
             fields: vec![None; fields as usize],
             field_starts,
+            places: vec![None; program.nodes.len()],
             lists: vec![None; FactType::ALL.len()],
             datapoints: None,
             defs: vec![None; program.defs.len()],
+            calls: HashMap::with_capacity_and_hasher(2 * program.defs.len(), Mixed::default()),
         }
     }
 }
@@ -68,6 +106,19 @@ impl<'a, P: Probe> Machine<'a, P> {
         };
         let item = self.step(NodeKind::Const, name, value, &node.ty, &[]);
         self.caches.literals[id.0 as usize] = Some(item.clone());
+        item
+    }
+
+    /// A list of literals is one itself.
+    pub(super) fn list(&mut self, id: NodeId, elements: &[NodeId]) -> Item<'a> {
+        if let Some(known) = &self.caches.literals[id.0 as usize] {
+            return known.clone();
+        }
+        let item = self.compound(id, "list", elements, Value::List);
+        if elements.iter().all(|element| matches!(self.program.node(*element).op, Op::Lit(_) | Op::Const(_)))
+        {
+            self.caches.literals[id.0 as usize] = Some(item.clone());
+        }
         item
     }
 
@@ -154,7 +205,7 @@ impl<'a, P: Probe> Machine<'a, P> {
         match &from.value {
             Value::Fact(index) => {
                 let of = self.fact(*index);
-                let found = self.fact_field(*index, name, of.trace);
+                let found = self.fact_field(id, *index, name, of.trace);
                 if of.trace == from.trace {
                     return found;
                 }
@@ -172,13 +223,19 @@ impl<'a, P: Probe> Machine<'a, P> {
         }
     }
 
-    fn fact_field(&mut self, index: u32, name: &str, of: TraceId) -> Item<'a> {
-        self.touched.add(index);
+    fn fact_field(&mut self, id: NodeId, index: u32, name: &str, of: TraceId) -> Item<'a> {
+        let start = self.caches.field_starts[index as usize] as usize;
+        if let Some(place) = self.caches.places[id.0 as usize]
+            && let Some(known) = &self.caches.fields[start + place as usize]
+        {
+            return known.clone();
+        }
         let fact = self.indexed.facts[index as usize];
-        let Some((at, field_type, value)) = field(fact, name) else {
+        let Some((place, field_type, value)) = field(fact, name) else {
             return Item { value: Value::None, trace: of };
         };
-        let at = self.caches.field_starts[index as usize] as usize + at;
+        self.caches.places[id.0 as usize] = Some(place as u16);
+        let at = start + place;
         if let Some(known) = &self.caches.fields[at] {
             return known.clone();
         }

@@ -1,33 +1,56 @@
 //! A set of facts.
 
-/// A set of facts.
+/// A set of facts. Most batteries have few facts, so the first 64 need no room of their own.
 #[derive(Clone, Default)]
-pub(super) struct Touched(Vec<u64>);
+pub(super) struct Touched {
+    first: u64,
+    more: Vec<u64>,
+}
 
 impl Touched {
     pub(super) fn add(&mut self, index: u32) {
         let (word, bit) = (index as usize / 64, index % 64);
-        if word >= self.0.len() {
-            self.0.resize(word + 1, 0);
+        let Some(word) = word.checked_sub(1) else {
+            self.first |= 1 << bit;
+            return;
+        };
+        if word >= self.more.len() {
+            self.more.resize(word + 1, 0);
         }
-        self.0[word] |= 1 << bit;
+        self.more[word] |= 1 << bit;
     }
 
     pub(super) fn extend(&mut self, other: &Touched) {
-        if other.0.len() > self.0.len() {
-            self.0.resize(other.0.len(), 0);
+        self.first |= other.first;
+        if other.more.len() > self.more.len() {
+            self.more.resize(other.more.len(), 0);
         }
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
+        for (word, more) in self.more.iter_mut().zip(&other.more) {
             *word |= more;
         }
     }
 
     pub(super) fn indexes(&self) -> Vec<u32> {
-        let words = self.0.iter().enumerate();
+        let words = std::iter::once(&self.first).chain(&self.more).enumerate();
         words
             .flat_map(|(at, word)| {
                 (0..64u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_in_it_once_and_in_order() {
+        let (mut one, mut other) = (Touched::default(), Touched::default());
+        [200, 3, 64, 3].map(|index| one.add(index));
+        [63, 127].map(|index| other.add(index));
+        other.extend(&one);
+        assert_eq!(other.indexes(), [3, 63, 64, 127, 200]);
+        assert_eq!(one.indexes(), [3, 64, 200]);
     }
 }

@@ -13,11 +13,14 @@
 //! Lengths and counts are big-endian. Equal steps are one node, so the table of nodes stays small.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::Hasher;
 use std::ops::Range;
 
 use bpc_core::Hash;
 use sha2::{Digest, Sha256};
+
+use super::mix::{Mix, Mixed};
+use super::value::Item;
 
 /// What a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +73,12 @@ pub struct TraceNode<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     nodes: Vec<Stored>,
+    /// For each step, whether it shows nothing that not everybody may see.
+    open: Vec<bool>,
     children: Vec<u32>,
     text: String,
-    seen: HashMap<Hash, u32, BuildHasherDefault<FirstBytes>>,
+    /// Steps by a quick hash of what they are; see [`Trace::add`].
+    seen: HashMap<u64, u32, Mixed>,
     scratch: Vec<u8>,
     /// Nobody will ask how anything was found.
     off: bool,
@@ -82,6 +88,32 @@ pub struct Trace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TraceId(pub(super) u32);
 
+/// The steps of a few items, without room of their own if they are few.
+pub(super) enum Traces {
+    Few([TraceId; 8], usize),
+    Many(Vec<TraceId>),
+}
+
+impl Traces {
+    pub(super) fn of(items: &[Item<'_>]) -> Self {
+        let mut few = [TraceId(0); 8];
+        if items.len() > few.len() {
+            return Self::Many(items.iter().map(|item| item.trace).collect());
+        }
+        for (place, item) in few.iter_mut().zip(items) {
+            *place = item.trace;
+        }
+        Self::Few(few, items.len())
+    }
+
+    pub(super) fn get(&self) -> &[TraceId] {
+        match self {
+            Self::Few(few, count) => &few[..*count],
+            Self::Many(all) => all,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Stored {
     kind: NodeKind,
@@ -89,8 +121,6 @@ struct Stored {
     children: Range<u32>,
     value: StoredValue,
     hash: Hash,
-    /// Whether it shows nothing that not everybody may see.
-    open: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -188,6 +218,18 @@ impl Trace {
         (0..=root).filter(|index| wanted[*index as usize]).collect()
     }
 
+    /// An empty trace with room for about so many steps.
+    pub(super) fn with_room(steps: usize) -> Self {
+        Self {
+            nodes: Vec::with_capacity(steps),
+            open: Vec::with_capacity(steps),
+            children: Vec::with_capacity(steps * 3),
+            text: String::with_capacity(steps * 24),
+            seen: HashMap::with_capacity_and_hasher(steps, Mixed::default()),
+            ..Self::default()
+        }
+    }
+
     /// A trace that keeps nothing. Steps are most of the work of an evaluation, and tests that only
     /// look at verdicts run by the hundred thousand.
     pub(super) fn off() -> Self {
@@ -199,7 +241,7 @@ impl Trace {
     }
 
     pub(super) fn is_open(&self, id: TraceId) -> bool {
-        self.nodes[id.0 as usize].open
+        self.open[id.0 as usize]
     }
 
     /// The hash of a step; zeros if nothing is kept.
@@ -219,24 +261,52 @@ impl Trace {
         if self.off {
             return TraceId(0);
         }
-        let hash = self.hash_of(kind, name, children, &value);
-        let next = self.nodes.len() as u32;
-        let id = *self.seen.entry(hash).or_insert(next);
-        if id == next {
-            let value = match value {
-                NewValue::Unsaid => StoredValue::Unsaid,
-                NewValue::Shown(json) => StoredValue::Shown(self.keep(&String::from_utf8_lossy(json))),
-                NewValue::Hidden(hash) => StoredValue::Hidden(hash),
-                NewValue::Unknown => StoredValue::Unknown,
-                NewValue::Fault(code) => StoredValue::Fault(code),
-            };
-            let name = self.keep(name);
-            let first = self.children.len() as u32;
-            self.children.extend(children.iter().map(|child| child.0));
-            let children = first..self.children.len() as u32;
-            self.nodes.push(Stored { kind, name, children, value, hash, open });
+        // Three of four steps are there already. SHA-256 is only for those that are not; where two
+        // steps have one quick hash, the next number is tried.
+        let mut quick = quick_hash(kind, name, children, &value);
+        while let Some(known) = self.seen.get(&quick) {
+            if self.is(*known, kind, name, children, &value) {
+                return TraceId(*known);
+            }
+            quick = quick.wrapping_add(1);
         }
+        let id = self.nodes.len() as u32;
+        self.seen.insert(quick, id);
+        let hash = self.hash_of(kind, name, children, &value);
+        let value = match value {
+            NewValue::Unsaid => StoredValue::Unsaid,
+            NewValue::Shown(json) => {
+                StoredValue::Shown(self.keep(std::str::from_utf8(json).unwrap_or("null")))
+            }
+            NewValue::Hidden(hash) => StoredValue::Hidden(hash),
+            NewValue::Unknown => StoredValue::Unknown,
+            NewValue::Fault(code) => StoredValue::Fault(code),
+        };
+        let name = self.keep(name);
+        let first = self.children.len() as u32;
+        self.children.extend(children.iter().map(|child| child.0));
+        let children = first..self.children.len() as u32;
+        self.nodes.push(Stored { kind, name, children, value, hash });
+        self.open.push(open);
         TraceId(id)
+    }
+
+    /// Whether a step is this one. Steps are known by number, so equal children are equal numbers.
+    fn is(&self, id: u32, kind: NodeKind, name: &str, children: &[TraceId], value: &NewValue<'_>) -> bool {
+        let stored = &self.nodes[id as usize];
+        let same_value = match (&stored.value, value) {
+            (StoredValue::Unsaid, NewValue::Unsaid) | (StoredValue::Unknown, NewValue::Unknown) => true,
+            (StoredValue::Shown(text), NewValue::Shown(json)) => self.text[span(text)].as_bytes() == *json,
+            (StoredValue::Hidden(before), NewValue::Hidden(hash)) => before == hash,
+            (StoredValue::Fault(before), NewValue::Fault(code)) => before == code,
+            _ => false,
+        };
+        let known = &self.children[span(&stored.children)];
+        same_value
+            && stored.kind == kind
+            && known.len() == children.len()
+            && known.iter().zip(children).all(|(known, child)| *known == child.0)
+            && &self.text[span(&stored.name)] == name
     }
 
     fn keep(&mut self, text: &str) -> Range<u32> {
@@ -281,18 +351,20 @@ fn span(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// Hashes are random already; eight of their bytes place them.
-#[derive(Default)]
-struct FirstBytes(u64);
-
-impl Hasher for FirstBytes {
-    fn finish(&self) -> u64 {
-        self.0
+/// A hash of what a step is, for finding it again.
+fn quick_hash(kind: NodeKind, name: &str, children: &[TraceId], value: &NewValue<'_>) -> u64 {
+    let mut hasher = Mix::default();
+    hasher.write_u8(kind.byte());
+    hasher.write(name.as_bytes());
+    for child in children {
+        hasher.write_u32(child.0);
     }
-
-    fn write(&mut self, bytes: &[u8]) {
-        if let Some(first) = bytes.first_chunk::<8>() {
-            self.0 = u64::from_le_bytes(*first);
-        }
+    match value {
+        NewValue::Unsaid => {}
+        NewValue::Shown(json) => hasher.write(json),
+        NewValue::Hidden(hash) => hasher.write(&hash.0[..8]),
+        NewValue::Unknown => hasher.write_u8(3),
+        NewValue::Fault(code) => hasher.write(code.as_bytes()),
     }
+    hasher.finish()
 }

@@ -23,6 +23,8 @@ pub struct Run {
     pub failed: usize,
     /// How many different inputs passed.
     pub distinct: usize,
+    /// SHA-256 over the hashes of these inputs, sorted: another seed makes other inputs.
+    pub inputs_hash: String,
     /// Tests by kind.
     pub kinds: Kinds,
     /// Different inputs for each rule.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use bpc_core::Hash;
 
+use crate::hash::sha256;
 use crate::rules::checked::Checked;
 use crate::rules::eval::Found;
 use crate::rules::eval::probe::{Both, NoProbe, Probe};
@@ -328,6 +329,7 @@ impl Suite<'_> {
             passed: self.passed,
             failed: self.failures.len(),
             distinct: self.hashes.len(),
+            inputs_hash: sha256(&self.hashes.iter().map(|hash| &hash.0[..]).collect::<Vec<_>>()).to_string(),
             kinds: self.kinds.clone(),
             rules: rules
                 .map(|(rule, cases)| RuleCases { rule: rule.id.clone(), cases: cases.len() })
