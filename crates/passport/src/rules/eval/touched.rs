@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn facts_are_in_it_once_and_in_order() {
         let (mut one, mut other) = (Touched::default(), Touched::default());
-        [200, 3, 64, 3].map(|index| one.add(index));
-        [63, 127].map(|index| other.add(index));
+        [200, 3, 64, 3].iter().for_each(|index| one.add(*index));
+        [63, 127].iter().for_each(|index| other.add(*index));
         other.extend(&one);
         assert_eq!(other.indexes(), [3, 63, 64, 127, 200]);
         assert_eq!(one.indexes(), [3, 64, 200]);
