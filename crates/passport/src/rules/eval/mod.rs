@@ -31,6 +31,10 @@ pub use results::{Emission, EmissionState, Results, RuleResult};
 pub use trace::{NodeKind, Trace, TraceNode, TraceValue};
 pub(super) use value::write_lit;
 
+/// How many steps there is room for at first: a usual passport has about 1,900. Growing on the way was one
+/// in twenty instructions of an evaluation.
+const STEPS: usize = 2500;
+
 /// What an evaluation is about, besides facts.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -139,7 +143,7 @@ pub(super) fn evaluate_with<P: Probe>(
     probe: &mut P,
 ) -> Result<Results, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    let mut machine = Machine::new(program, &indexed, context, Trace::with_room(program.nodes.len()), probe);
+    let mut machine = Machine::new(program, &indexed, context, Trace::with_room(STEPS), probe);
     machine.run(&program.order)?;
     Ok(machine.finish())
 }
@@ -159,7 +163,7 @@ pub(super) fn evaluate_traced<P: Probe>(
     probe: &mut P,
 ) -> Result<Found, EvalError> {
     let indexed = Indexed::new(facts, context.product)?;
-    let mut machine = Machine::new(program, &indexed, context, Trace::with_room(program.nodes.len()), probe);
+    let mut machine = Machine::new(program, &indexed, context, Trace::with_room(STEPS), probe);
     machine.run(steps)?;
     Ok(machine.finish_some())
 }

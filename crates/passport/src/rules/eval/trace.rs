@@ -223,8 +223,8 @@ impl Trace {
         Self {
             nodes: Vec::with_capacity(steps),
             open: Vec::with_capacity(steps),
-            children: Vec::with_capacity(steps * 3),
-            text: String::with_capacity(steps * 24),
+            children: Vec::with_capacity(steps * 2),
+            text: String::with_capacity(steps * 16),
             seen: HashMap::with_capacity_and_hasher(steps, Mixed::default()),
             ..Self::default()
         }
