@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bpc_core::{CanonicalJson, Hash};
+use bpc_core::Hash;
 
 use crate::facts::{Fact, FactId};
 use crate::proof::{Leaf, SaltKey, Tag, fact_leaves};
@@ -46,7 +46,7 @@ impl Leaves for SnapshotLeaves<'_> {
 
     fn value(&self, fact: &Fact, field: &str, json: &str) -> Hash {
         let hash = fact.payload_hash().to_string();
-        let name = [fact.fact_type().name(), fact.key(), &hash, field];
-        Leaf::new(self.key, Tag::Value, &name, CanonicalJson::from_trusted(json.as_bytes().to_vec())).hash
+        let salt = self.key.salt(Tag::Value, &[fact.fact_type().name(), fact.key(), &hash, field]);
+        Leaf::hash(Tag::Value, &salt, json.as_bytes())
     }
 }

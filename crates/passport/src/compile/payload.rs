@@ -3,62 +3,79 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use bpc_core::canonical::write_string;
+
 use super::error::CompileError;
-use crate::json::Json;
 use crate::proof::Attribute;
 
-/// An object with each attribute at its pointer.
+/// Writes an object with each attribute at its pointer, canonically: names in pointers are ASCII, so
+/// their order as texts is the one that canonical JSON asks for.
 ///
 /// # Errors
 ///
 /// If a pointer leads through the value of another.
-pub(super) fn nested<'a>(attributes: impl IntoIterator<Item = &'a Attribute>) -> Result<Json, CompileError> {
+pub(super) fn write_nested<'a>(
+    attributes: impl IntoIterator<Item = &'a Attribute>,
+    out: &mut Vec<u8>,
+) -> Result<(), CompileError> {
     let mut tree = Tree::default();
     for attribute in attributes {
-        tree.put(&attribute.pointer, Json::from_canonical(&attribute.value))?;
+        tree.put(attribute)?;
     }
-    Ok(tree.into_json())
+    tree.write(out);
+    Ok(())
 }
 
 #[derive(Default)]
-struct Tree {
-    members: BTreeMap<String, Branch>,
+struct Tree<'a> {
+    members: BTreeMap<String, Branch<'a>>,
 }
 
-enum Branch {
-    Value(String, Json),
-    Tree(Tree),
+enum Branch<'a> {
+    Value(&'a Attribute),
+    Tree(Tree<'a>),
 }
 
-impl Tree {
-    fn put(&mut self, pointer: &str, value: Json) -> Result<(), CompileError> {
-        let conflict = |outer: &str, inner: &str| CompileError::Pointers {
-            outer: outer.to_owned(),
-            inner: inner.to_owned(),
-        };
-        let steps: Vec<String> =
-            pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
-        let Some((last, path)) = steps.split_last() else { return Err(conflict(pointer, pointer)) };
+impl<'a> Tree<'a> {
+    fn put(&mut self, attribute: &'a Attribute) -> Result<(), CompileError> {
+        let pointer = attribute.pointer.as_str();
+        let conflict =
+            |outer: &str| CompileError::Pointers { outer: outer.to_owned(), inner: pointer.to_owned() };
+        let mut steps =
+            pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).peekable();
         let mut tree = self;
-        for step in path {
-            let branch = tree.members.entry(step.clone()).or_insert_with(|| Branch::Tree(Tree::default()));
-            match branch {
+        while let Some(step) = steps.next() {
+            let entry = tree.members.entry(step);
+            if steps.peek().is_none() {
+                return match entry {
+                    Entry::Vacant(free) => {
+                        free.insert(Branch::Value(attribute));
+                        Ok(())
+                    }
+                    Entry::Occupied(_) => Err(conflict(pointer)),
+                };
+            }
+            match entry.or_insert_with(|| Branch::Tree(Tree::default())) {
                 Branch::Tree(inner) => tree = inner,
-                Branch::Value(outer, _) => return Err(conflict(outer, pointer)),
+                Branch::Value(outer) => return Err(conflict(&outer.pointer)),
             }
         }
-        match tree.members.entry(last.clone()) {
-            Entry::Vacant(free) => drop(free.insert(Branch::Value(pointer.to_owned(), value))),
-            Entry::Occupied(_) => return Err(conflict(pointer, pointer)),
-        }
-        Ok(())
+        Err(conflict(pointer))
     }
 
-    fn into_json(self) -> Json {
-        let member = |(name, branch)| match branch {
-            Branch::Value(_, value) => (name, value),
-            Branch::Tree(tree) => (name, tree.into_json()),
-        };
-        Json::Object(self.members.into_iter().map(member).collect())
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(b'{');
+        for (index, (name, branch)) in self.members.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            write_string(name, out);
+            out.push(b':');
+            match branch {
+                Branch::Value(attribute) => out.extend_from_slice(attribute.value.as_bytes()),
+                Branch::Tree(tree) => tree.write(out),
+            }
+        }
+        out.push(b'}');
     }
 }

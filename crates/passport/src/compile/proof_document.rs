@@ -7,7 +7,7 @@ use bpc_core::canonical::{write_integer, write_string};
 
 use super::reads::number;
 use crate::facts::Access;
-use crate::json::{Json, Node};
+use crate::json::Json;
 use crate::proof::{Leaf, ProofTree, Roots};
 use crate::rules::eval::{Trace, TraceValue};
 use crate::rules::{EmissionState, Results};
@@ -19,7 +19,8 @@ pub(super) fn write(
     reads: &[BTreeSet<Access>],
     results: &Results,
 ) -> CanonicalJson {
-    let mut out = Vec::with_capacity(64 * 1024);
+    // Room for all of it: a step takes about 40 bytes.
+    let mut out = Vec::with_capacity(24 * 1024 + 40 * results.trace.len());
     out.extend_from_slice(b"{\"facts\":");
     list(&mut out, &tree.facts, |out, leaf| out.extend_from_slice(leaf.object.as_bytes()));
     out.extend_from_slice(b",\"format\":\"BPC-PROOF-1\",\"held\":");
@@ -41,7 +42,7 @@ pub(super) fn write(
     out.extend_from_slice(roots(&tree.roots).canonical().expect("texts are canonical").as_bytes());
     out.extend_from_slice(b",\"sections\":");
     list(&mut out, &tree.sections, |out, leaves| {
-        list(out, leaves, |out, leaf| write_string(&pointer(leaf), out))
+        list(out, leaves, |out, leaf| out.extend_from_slice(pointer(leaf)))
     });
     out.extend_from_slice(b",\"trace\":");
     trace(&mut out, &results.trace);
@@ -83,11 +84,11 @@ fn held(out: &mut Vec<u8>, results: &Results) {
 }
 
 fn trace(out: &mut Vec<u8>, trace: &Trace) {
-    let nodes: Vec<_> = trace.nodes().collect();
-    list(out, &nodes, |out, node| {
-        out.push(b'[');
-        write_string(node.kind.as_str(), out);
-        out.push(b',');
+    out.push(b'[');
+    for (index, node) in trace.nodes().enumerate() {
+        out.extend_from_slice(if index > 0 { ",[\"" } else { "[\"" }.as_bytes());
+        out.extend_from_slice(node.kind.as_str().as_bytes());
+        out.extend_from_slice(b"\",");
         write_string(node.name, out);
         out.push(b',');
         list(out, node.children, |out, child| write_integer(i64::from(*child), out));
@@ -112,12 +113,19 @@ fn trace(out: &mut Vec<u8>, trace: &Trace) {
             }
         }
         out.push(b']');
-    });
+    }
+    out.push(b']');
 }
 
-fn pointer(leaf: &Leaf) -> String {
-    let object = Json::from_canonical(&leaf.object);
-    Node::root(&object).at("/p").text().unwrap_or("").to_owned()
+/// The pointer in the object of an attribute's leaf, `{"p":pointer,"v":value}`, spelled as it is there: up
+/// to the first quote that no backslash hides.
+fn pointer(leaf: &Leaf) -> &[u8] {
+    let text = &leaf.object.as_bytes()[b"{\"p\":".len()..];
+    let mut at = 1;
+    while text[at] != b'"' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    &text[..=at]
 }
 
 fn list<T>(out: &mut Vec<u8>, items: &[T], write: impl Fn(&mut Vec<u8>, &T)) {

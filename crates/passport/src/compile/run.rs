@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use bpc_core::canonical::write_string;
 use bpc_core::{CanonicalJson, Hash};
 use uuid::Uuid;
 
 use super::error::{BlockedRule, CompileError};
 use super::input::Input;
 use super::leaves::SnapshotLeaves;
-use super::{MAX_PAYLOAD_BYTES, MAX_PROOF_BYTES, MAX_RECEIPT_BYTES, payload, proof_document, reads};
+use super::reads::Reads;
+use super::{MAX_PAYLOAD_BYTES, MAX_PROOF_BYTES, MAX_RECEIPT_BYTES, payload, proof_document};
 use crate::facts::Access;
 use crate::hash::sha256;
 use crate::json::Json;
@@ -73,8 +75,8 @@ pub fn compile(input: &Input<'_>) -> Result<Compiled, CompileError> {
     let payload_hash = sha256(&[payload.as_bytes()]);
 
     let facts = leaves.facts_by_hash();
-    let reads: Vec<BTreeSet<Access>> =
-        results.rules.iter().map(|rule| reads::reads(&results.trace, rule.trace, &facts)).collect();
+    let reads = Reads::new(&results.trace, &facts);
+    let reads: Vec<BTreeSet<Access>> = results.rules.iter().map(|rule| reads.of(rule.trace)).collect();
     let proved: Vec<RuleResult> = results
         .rules
         .iter()
@@ -134,7 +136,9 @@ impl Compiled {
     pub fn public_attributes(&self) -> Json {
         let attributes = attributes(&self.results);
         let public = attributes.iter().filter(|attribute| attribute.point == Point::One);
-        payload::nested(public).expect("a part of a payload")
+        let mut bytes = Vec::new();
+        payload::write_nested(public, &mut bytes).expect("a part of a payload");
+        Json::from_canonical(&CanonicalJson::from_trusted(bytes))
     }
 }
 
@@ -159,16 +163,28 @@ fn payload_bytes(
     version: Uuid,
     attributes: &[Attribute],
 ) -> Result<CanonicalJson, CompileError> {
-    let payload = Json::object([
-        ("as_of", Json::text(input.as_of.to_string())),
-        ("battery_product_id", Json::text(input.battery_product_id.to_string())),
-        ("data", payload::nested(attributes)?),
-        ("format", Json::text("BPC-PASSPORT-1")),
-        ("issued_at", Json::text(input.issued_at.to_string())),
-        ("passport_id", Json::text(input.passport_id.to_string())),
-        ("passport_version_id", Json::text(version.to_string())),
-    ]);
-    Ok(payload.canonical().expect("attributes are canonical and shallow"))
+    let mut out = Vec::with_capacity(8 * 1024);
+    let texts = |out: &mut Vec<u8>, members: &[(&str, String)]| {
+        for (name, text) in members {
+            out.extend_from_slice(name.as_bytes());
+            write_string(text, out);
+        }
+    };
+    let product = input.battery_product_id.to_string();
+    texts(&mut out, &[("{\"as_of\":", input.as_of.to_string()), (",\"battery_product_id\":", product)]);
+    out.extend_from_slice(b",\"data\":");
+    payload::write_nested(attributes, &mut out)?;
+    texts(
+        &mut out,
+        &[
+            (",\"format\":", "BPC-PASSPORT-1".to_owned()),
+            (",\"issued_at\":", input.issued_at.to_string()),
+            (",\"passport_id\":", input.passport_id.to_string()),
+            (",\"passport_version_id\":", version.to_string()),
+        ],
+    );
+    out.push(b'}');
+    Ok(CanonicalJson::from_trusted(out))
 }
 
 fn within(bytes: CanonicalJson, limit: usize) -> Result<CanonicalJson, usize> {

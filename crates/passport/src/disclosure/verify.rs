@@ -68,7 +68,7 @@ pub fn verify(bundle: &[u8], trusted_key: &[u8; 32]) -> Result<Verified, Disclos
     for entry in node.at("/results").items() {
         if let Some(result) = entry.at("/r").value() {
             let object = canonical(&entry.at("/r"), result)?;
-            hashes.push(Leaf::hash(Tag::Result, &salt(&entry.at("/s"))?, &object));
+            hashes.push(Leaf::hash(Tag::Result, &salt(&entry.at("/s"))?, object.as_bytes()));
             verified.results.push(result.clone());
         } else {
             hashes.push(hash(&entry.at("/h"))?);
@@ -138,7 +138,7 @@ pub(super) fn shown_attribute(leaf: &Node<'_>) -> Result<(String, Json, Hash), D
     let pointer = text(&leaf.at("/p"))?;
     let value = leaf.at("/v").value().ok_or_else(|| malformed(leaf.pointer(), "p, s and v"))?;
     let object = crate::proof::attribute_object(pointer, &canonical(&leaf.at("/v"), value)?);
-    let hash = Leaf::hash(Tag::Attribute, &salt(&leaf.at("/s"))?, &object);
+    let hash = Leaf::hash(Tag::Attribute, &salt(&leaf.at("/s"))?, object.as_bytes());
     Ok((pointer.to_owned(), value.clone(), hash))
 }
 

@@ -42,21 +42,17 @@ pub struct Leaf {
     pub hash: Hash,
 }
 
-/// Between the parts of a leaf's name: no part contains it.
-const UNIT_SEPARATOR: u8 = 0x1f;
-
 impl Leaf {
     /// The leaf of that object; its name has these parts.
     pub(crate) fn new(key: &SaltKey, tag: Tag, name: &[&str], object: CanonicalJson) -> Self {
-        let name = name.iter().map(|part| part.as_bytes()).collect::<Vec<_>>().join(&UNIT_SEPARATOR);
-        let salt = key.salt(tag, &name);
-        let hash = Self::hash(tag, &salt, &object);
+        let salt = key.salt(tag, name);
+        let hash = Self::hash(tag, &salt, object.as_bytes());
         Self { object, salt, hash }
     }
 
     /// `SHA-256(00 || tag || salt || object)`.
     #[must_use]
-    pub fn hash(tag: Tag, salt: &Salt, object: &CanonicalJson) -> Hash {
-        sha256(&[&[0, tag.byte()], &salt.0, object.as_bytes()])
+    pub fn hash(tag: Tag, salt: &Salt, object: &[u8]) -> Hash {
+        sha256(&[&[0, tag.byte()], &salt.0, object])
     }
 }

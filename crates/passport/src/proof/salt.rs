@@ -11,8 +11,23 @@ use crate::hash::sha256;
 
 /// 32 secret random bytes, made when a snapshot is sealed. Whoever has them can guess the values
 /// behind hashes, so they are stored encrypted; they are an input of compiling.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SaltKey([u8; 32]);
+#[derive(Clone)]
+pub struct SaltKey {
+    bytes: [u8; 32],
+    /// HMAC with the key taken in already, which is half the work of a salt.
+    keyed: Hmac<Sha256>,
+}
+
+impl PartialEq for SaltKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for SaltKey {}
+
+/// Between the parts of a leaf's name: no part contains it.
+const UNIT_SEPARATOR: u8 = 0x1f;
 
 /// What makes a leaf unguessable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,28 +37,34 @@ impl SaltKey {
     /// From 32 random bytes.
     #[must_use]
     pub fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+        let keyed = Hmac::<Sha256>::new_from_slice(&bytes).expect("HMAC takes keys of any length");
+        Self { bytes, keyed }
     }
 
     /// The bytes, to be stored encrypted.
     #[must_use]
     pub fn secret_bytes(&self) -> &[u8; 32] {
-        &self.0
+        &self.bytes
     }
 
     /// `SHA-256("BPC-SALTKEY-1" 00 || salt_key)`: binds a snapshot to its key without showing it.
     #[must_use]
     pub fn commitment(&self) -> Hash {
-        sha256(&[b"BPC-SALTKEY-1\0", &self.0])
+        sha256(&[b"BPC-SALTKEY-1\0", &self.bytes])
     }
 
-    /// The salt of a leaf.
+    /// The salt of a leaf whose name has these parts.
     #[must_use]
-    pub fn salt(&self, tag: Tag, name: &[u8]) -> Salt {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
+    pub fn salt(&self, tag: Tag, name: &[&str]) -> Salt {
+        let mut mac = self.keyed.clone();
         mac.update(b"BPC-SALT-1\0");
         mac.update(&[tag.byte()]);
-        mac.update(name);
+        for (index, part) in name.iter().enumerate() {
+            if index > 0 {
+                mac.update(&[UNIT_SEPARATOR]);
+            }
+            mac.update(part.as_bytes());
+        }
         let digest = mac.finalize().into_bytes();
         Salt(digest[..16].try_into().expect("a digest is longer than a salt"))
     }

@@ -9,7 +9,6 @@ use super::point::Point;
 use super::salt::SaltKey;
 use crate::facts::FactId;
 use crate::hash::sha256;
-use crate::json::Json;
 
 /// An attribute that the passport shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +114,8 @@ pub fn proof_root(facts: &Hash, results: &Hash, sections: &[Hash; 4]) -> Hash {
 /// `{"p":pointer,"v":value}`, the object of an attribute's leaf.
 #[must_use]
 pub(crate) fn attribute_object(pointer: &str, value: &CanonicalJson) -> CanonicalJson {
-    let mut object = b"{\"p\":".to_vec();
+    let mut object = Vec::with_capacity(12 + pointer.len() + value.len());
+    object.extend_from_slice(b"{\"p\":");
     write_string(pointer, &mut object);
     object.extend_from_slice(b",\"v\":");
     object.extend_from_slice(value.as_bytes());
@@ -125,12 +125,13 @@ pub(crate) fn attribute_object(pointer: &str, value: &CanonicalJson) -> Canonica
 
 fn fact_leaf(key: &SaltKey, fact: &FactId) -> Leaf {
     let hash = fact.payload_hash.to_string();
-    let object = Json::object([
-        ("h", Json::text(hash.as_str())),
-        ("k", Json::text(fact.key.as_str())),
-        ("t", Json::text(fact.fact_type)),
-    ]);
-    let object = object.canonical().expect("texts are canonical");
+    let mut object = Vec::with_capacity(96 + fact.key.len() + fact.fact_type.len());
+    for (name, text) in [("{\"h\":", hash.as_str()), (",\"k\":", &fact.key), (",\"t\":", fact.fact_type)] {
+        object.extend_from_slice(name.as_bytes());
+        write_string(text, &mut object);
+    }
+    object.push(b'}');
+    let object = CanonicalJson::from_trusted(object);
     Leaf::new(key, Tag::Fact, &[fact.fact_type, &fact.key, &hash], object)
 }
 

@@ -73,6 +73,11 @@ pub struct TraceNode<'t> {
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     nodes: Vec<Stored>,
+    /// The hash of each step. Hashes lie apart from nodes, which are then small: a usual trace stays in the
+    /// processor's own memory.
+    hashes: Vec<Hash>,
+    /// Hashes that stand for values.
+    hidden: Vec<Hash>,
     /// For each step, whether it shows nothing that not everybody may see.
     open: Vec<bool>,
     children: Vec<u32>,
@@ -120,14 +125,14 @@ struct Stored {
     name: Range<u32>,
     children: Range<u32>,
     value: StoredValue,
-    hash: Hash,
 }
 
 #[derive(Clone, Debug)]
 enum StoredValue {
     Unsaid,
     Shown(Range<u32>),
-    Hidden(Hash),
+    /// Which of the hidden ones.
+    Hidden(u32),
     Unknown,
     Fault(&'static str),
 }
@@ -191,11 +196,11 @@ impl Trace {
             value: match &stored.value {
                 StoredValue::Unsaid => TraceValue::Unsaid,
                 StoredValue::Shown(text) => TraceValue::Shown(&self.text[span(text)]),
-                StoredValue::Hidden(hash) => TraceValue::Hidden(*hash),
+                StoredValue::Hidden(at) => TraceValue::Hidden(self.hidden[*at as usize]),
                 StoredValue::Unknown => TraceValue::Unknown,
                 StoredValue::Fault(code) => TraceValue::Fault(code),
             },
-            hash: stored.hash,
+            hash: self.hashes[index as usize],
         }
     }
 
@@ -222,6 +227,7 @@ impl Trace {
     pub(super) fn with_room(steps: usize) -> Self {
         Self {
             nodes: Vec::with_capacity(steps),
+            hashes: Vec::with_capacity(steps),
             open: Vec::with_capacity(steps),
             children: Vec::with_capacity(steps * 2),
             text: String::with_capacity(steps * 16),
@@ -246,7 +252,7 @@ impl Trace {
 
     /// The hash of a step; zeros if nothing is kept.
     pub(super) fn hash(&self, id: TraceId) -> Hash {
-        if self.off { Hash::ZERO } else { self.nodes[id.0 as usize].hash }
+        if self.off { Hash::ZERO } else { self.hashes[id.0 as usize] }
     }
 
     /// Adds a step, or finds the equal one that is there.
@@ -278,7 +284,10 @@ impl Trace {
             NewValue::Shown(json) => {
                 StoredValue::Shown(self.keep(std::str::from_utf8(json).unwrap_or("null")))
             }
-            NewValue::Hidden(hash) => StoredValue::Hidden(hash),
+            NewValue::Hidden(hash) => {
+                self.hidden.push(hash);
+                StoredValue::Hidden(self.hidden.len() as u32 - 1)
+            }
             NewValue::Unknown => StoredValue::Unknown,
             NewValue::Fault(code) => StoredValue::Fault(code),
         };
@@ -286,7 +295,8 @@ impl Trace {
         let first = self.children.len() as u32;
         self.children.extend(children.iter().map(|child| child.0));
         let children = first..self.children.len() as u32;
-        self.nodes.push(Stored { kind, name, children, value, hash });
+        self.nodes.push(Stored { kind, name, children, value });
+        self.hashes.push(hash);
         self.open.push(open);
         TraceId(id)
     }
@@ -297,7 +307,7 @@ impl Trace {
         let same_value = match (&stored.value, value) {
             (StoredValue::Unsaid, NewValue::Unsaid) | (StoredValue::Unknown, NewValue::Unknown) => true,
             (StoredValue::Shown(text), NewValue::Shown(json)) => self.text[span(text)].as_bytes() == *json,
-            (StoredValue::Hidden(before), NewValue::Hidden(hash)) => before == hash,
+            (StoredValue::Hidden(before), NewValue::Hidden(hash)) => self.hidden[*before as usize] == *hash,
             (StoredValue::Fault(before), NewValue::Fault(code)) => before == code,
             _ => false,
         };
@@ -323,7 +333,7 @@ impl Trace {
         bytes.extend_from_slice(name.as_bytes());
         bytes.extend_from_slice(&(children.len() as u16).to_be_bytes());
         for child in children {
-            bytes.extend_from_slice(&self.nodes[child.0 as usize].hash.0);
+            bytes.extend_from_slice(&self.hashes[child.0 as usize].0);
         }
         match value {
             NewValue::Unsaid => bytes.push(0),
