@@ -477,6 +477,13 @@ def read_frames(frames, first, events):
 
 # --- the whole ---
 
+# Fields that hold the hash of a blob, as the tables of the packs mark them.
+BLOBS = [
+    ("FACTS_PARSED", "stated"), ("DOCUMENT_REJECTED", "report"), ("SNAPSHOT_SEALED", "facts"),
+    ("SNAPSHOT_SEALED", "snapshot_hash"), ("RULES_ADDED", "sources"), ("TESTS_RUN", "report"),
+    ("PASSPORT_COMPILED", "payload_hash"), ("PASSPORT_COMPILED", "proof"), ("PASSPORT_COMPILED", "public"),
+    ("PASSPORT_COMPILED", "receipt_hash"), ("PASSPORT_SIGNED", "credential"), ("QR_GENERATED", "png"),
+    ("QR_GENERATED", "link_png"), ("WEBHOOK_DELIVERED", "body_sha256")]
 LEVELS = {"HISTORY_REWRITTEN": "L2", "LOG_TRUNCATED": "L2", "WITNESS_MISSING": "L3"}
 OF_EVENTS = ("JSON_", "EVENT_", "PAYLOAD_", "VERSION_", "STREAM_", "HASH_", "ILLEGAL_")
 
@@ -485,7 +492,7 @@ class Audit:
     def __init__(self, directory):
         self.directory, self.findings = pathlib.Path(directory), []
         self.keyring, self.streams, self.leaves = Keyring(), {}, []
-        self.blob_fields, self.blobs_named, self.is_broken = [], {}, False
+        self.blob_fields, self.blobs_named, self.is_broken = list(BLOBS), {}, False
 
     def find(self, code, level=None, **where):
         level = level or LEVELS.get(code) or ("L0" if code.startswith(OF_EVENTS) else "L1")
@@ -812,7 +819,7 @@ def main(arguments=None):
     parser.add_argument("--blob", action="append", default=[], metavar="EVENT_TYPE:FIELD")
     asked = parser.parse_args(arguments)
     audit = Audit(asked.archive)
-    audit.blob_fields = [blob.split(":", 1) for blob in asked.blob]
+    audit.blob_fields += [tuple(blob.split(":", 1)) for blob in asked.blob]
     try:
         kept = [read_note(pathlib.Path(file).read_bytes()) for file in asked.checkpoint]
         manifest = audit.manifest()

@@ -36,7 +36,7 @@ impl BlobFields {
     /// Could these bytes of an event name a blob? Says no to nearly everything without reading it.
     pub fn may_name_one(&self, event_bytes: &[u8]) -> bool {
         contains(event_bytes, b"\"sha256\":\"")
-            || self.0.keys().any(|event_type| contains(event_bytes, event_type.as_bytes()))
+            || event_type(event_bytes).is_some_and(|event_type| self.0.contains_key(event_type))
     }
 
     /// The blobs that an event names.
@@ -89,6 +89,14 @@ fn hash(value: &Value) -> Option<Hash> {
         *byte = digit(pair[0])? << 4 | digit(pair[1])?;
     }
     Some(Hash(bytes))
+}
+
+/// What the first key of that name says: in an event only the actor and ids stand before it.
+fn event_type(event_bytes: &[u8]) -> Option<&str> {
+    let key = b"\"event_type\":\"";
+    let at = event_bytes.windows(key.len()).position(|window| window == key)?;
+    let value = event_bytes[at + key.len()..].split(|byte| *byte == b'"').next()?;
+    std::str::from_utf8(value).ok()
 }
 
 fn contains(bytes: &[u8], part: &[u8]) -> bool {

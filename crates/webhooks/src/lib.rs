@@ -36,5 +36,9 @@ pub fn register(registry: &mut Registry, settings: Settings) {
     events::ALL.iter().for_each(|(stream, event)| {
         registry.event(stream, event);
     });
-    registry.job(DeliverWebhook::new(settings)).projection(view::Webhooks).reaction(reaction::Subscribers);
+    registry
+        .job(DeliverWebhook::new(settings))
+        .projection(view::Webhooks)
+        .reaction(reaction::Subscribers)
+        .blob(events::DELIVERED, "body_sha256");
 }

@@ -59,7 +59,25 @@ pub fn register(registry: &mut Registry, settings: &Settings) {
     for (stream, event) in passport::events::ALL {
         registry.event(stream, event);
     }
+    for (event, field) in BLOBS {
+        registry.blob(event, field);
+    }
 }
+
+/// Fields of events that hold the hash of a blob. Those of documents are said there.
+const BLOBS: [(&str, &str); 11] = [
+    (snapshot::events::SEALED, "facts"),
+    (snapshot::events::SEALED, "snapshot_hash"),
+    (rules::events::ADDED, "sources"),
+    (rules::events::TESTS_RUN, "report"),
+    (passport::events::COMPILED, "payload_hash"),
+    (passport::events::COMPILED, "proof"),
+    (passport::events::COMPILED, "public"),
+    (passport::events::COMPILED, "receipt_hash"),
+    (passport::events::SIGNED, "credential"),
+    (passport::events::QR_GENERATED, "png"),
+    (passport::events::QR_GENERATED, "link_png"),
+];
 
 /// Bytes that an event of the pack speaks of.
 pub async fn stored_bytes(store: &Store, hash: Hash) -> Result<Vec<u8>, StoreError> {

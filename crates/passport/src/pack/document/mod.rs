@@ -27,5 +27,7 @@ pub(super) fn register(registry: &mut Registry) {
         .event(events::STREAM, events::UPLOADED)
         .event(events::STREAM, events::PARSED)
         .event(events::STREAM, events::REJECTED)
+        .blob(events::PARSED, "stated")
+        .blob(events::REJECTED, "report")
         .projection(view::Documents);
 }
