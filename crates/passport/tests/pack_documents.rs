@@ -42,6 +42,31 @@ bpc_testkit::on_both_databases! {
         house.assert_sound().await;
     }
 
+    /// More facts than one event holds: they are counted through all events.
+    async fn many_facts_keep_their_places(db) {
+        let house = House::with(&db, pack()).await;
+        let fact = |number: u32| {
+            let key = format!("renewable:A-BATTERY-WITH-A-LONG-NAME-{number}/A-PLANT-WITH-A-LONG-NAME/2027");
+            json!({"type": "Renewable", "key": key, "fields": {"share": {"u": "pct", "v": "3"}}})
+        };
+        let facts_of: Vec<_> = (0..1500).map(fact).collect();
+        let bytes = serde_json::to_vec(&json!({"facts": facts_of})).expect("JSON");
+        let added = house.upload("many.json", DocumentKind::Bom, &bytes).await;
+        house.work().await;
+        let (store, tenant) = (&house.engine.store, house.tenant);
+        let document = document(store, tenant, added.id).await.expect("a document");
+        assert_eq!((document.status, document.fact_count()), (DocumentStatus::Validated, 1500), "{:?}", document.problems);
+        assert!(document.version.0 > 2, "there are two events of facts");
+        let mut rows = facts(store, tenant, &FactFilter::default(), 2000).await.expect("facts");
+        rows.sort_by_key(|row| row.place);
+        let stated = stated_facts(store, &document).await.expect("facts");
+        assert_eq!(rows.len(), stated.len());
+        for (place, (row, stated)) in rows.iter().zip(&stated).enumerate() {
+            assert_eq!((row.place, row.key.as_str(), row.payload_hash), (place as i64, stated.fact.key(), stated.fact.payload_hash()));
+        }
+        house.assert_sound().await;
+    }
+
     async fn the_same_document_again_is_the_same_document(db) {
         let house = House::with(&db, pack()).await;
         let first = house.upload("ev.json", DocumentKind::Bom, &sample(EV)).await;
