@@ -65,6 +65,42 @@ on_both_databases! {
         }
     }
 
+    /// Documents, facts, sealed facts, files of rules, reports, payload, proof, receipt, credential, codes: all bytes
+    /// that a passport rests on are named by an event, and missed when they are gone.
+    async fn every_byte_that_events_speak_of_is_looked_for(db) {
+        let bpc = desk(&db);
+        let (snapshot, rules, passport) = (snapshot(&bpc), rules(&bpc), passport(&bpc));
+        let id = version(&bpc, &passport, &snapshot, &rules, "2027-03-01");
+        bpc.run(["seal", "--once"]).expect_success();
+        bpc.run(["archive", "--to", "archive"]).expect_success();
+        let whole = told(&bpc, &["verify", "--blobs"]);
+        // Three documents, three lists of facts, two of the snapshot, two of the rules, seven of the passport.
+        assert_eq!((&whole["blobs"]["named"], &whole["blobs"]["findings_total"]), (&17.into(), &0.into()), "{whole}");
+
+        let audit = || {
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/audit.py");
+            let mut python = std::process::Command::new("python3");
+            python.current_dir(bpc.directory()).arg("-B").arg(script).args(["archive", "--blobs"]);
+            python.output().expect("python3")
+        };
+        let output = audit();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let payload = text(&told(&bpc, &["passport", "show", &id]), "payload_hash");
+        let file = bpc.directory().join(format!("archive/blobs/{}/{payload}", &payload[..2]));
+        std::fs::remove_file(&file).expect("the payload as a file");
+        let output = audit();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.code() == Some(1) && said.contains("BLOB_MISSING") && said.contains(&payload), "{said}");
+        let found = bpc.run(["verify", "--archive", "archive", "--blobs", "--json"]).expect_code(1).json();
+        let findings = found["findings"].as_array().expect("findings");
+        assert!(findings.iter().any(|it| it["code"] == "BLOB_MISSING"), "{found}");
+
+        Log::open(&db).await.execute("DELETE FROM blobs").await;
+        let found = bpc.run(["verify", "--blobs", "--json"]).expect_code(1).json();
+        let findings = found["blobs"]["findings"].as_array().expect("findings");
+        assert!(findings.len() == 17 && findings.iter().all(|it| it["code"] == "BLOB_MISSING"), "{found}");
+    }
+
     async fn a_version_whose_bytes_were_changed_is_found(db) {
         let bpc = desk(&db);
         let (snapshot, rules, passport) = (snapshot(&bpc), rules(&bpc), passport(&bpc));
