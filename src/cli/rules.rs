@@ -56,13 +56,19 @@ Example:
         #[arg(long, value_name = "VERSION", value_parser = value::uuid)]
         rules: Uuid,
     },
-    /// Which rules two versions differ in, and which passports change verdict
-    #[command(after_help = "Example:\n  bpc rules diff VERSION VERSION")]
+    /// Which rules two versions differ in, and which passports change verdict; writes nothing
+    #[command(after_help = "\
+First what differs: rules, tables, definitions, attributes, and rules that use one of them. Then every passport
+version that A and B say something else about, on the day it was compiled for. Neither has to be published.
+
+Example:
+  bpc rules list
+  bpc rules diff 6f0a3c1e-0f8f-8c5e-9a51-0c6d5a1f2b3c 0b5e9d42-71c4-8a0d-8d1b-5f3a9e7c6d21")]
     Diff {
-        /// The one
+        /// The version in force, from `bpc rules list`
         #[arg(value_name = "A", value_parser = value::uuid)]
         a: Uuid,
-        /// The other
+        /// The version to compare it with
         #[arg(value_name = "B", value_parser = value::uuid)]
         b: Uuid,
     },

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use bpc_eventstore::Store;
 use bpc_passport::pack::{
-    PassportRow, RuleText, RuleVersion, add_rules, explain_rule, load_rules, passports, publish_rules,
-    rule_version, rule_versions, test_rules, what_if,
+    PassportRow, RuleText, RuleVersion, RulesComparison, add_rules, explain_rule, load_rules, passports,
+    publish_rules, rule_version, rule_versions, test_rules,
 };
+use bpc_passport::rules::diff::{Change, Diff, OutcomeDiff};
 use bpc_worker::TenantId;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -132,39 +133,85 @@ async fn explain(
     Ok(())
 }
 
-/// Each version of each passport that was compiled under one of both, judged under both.
+/// What two versions differ in, and what that means for each passport version of the tenant.
 async fn diff(call: &Call<'_>, store: &Store, tenant: TenantId, a: Uuid, b: Uuid) -> Result<(), Failure> {
+    let comparison = RulesComparison::new(store, tenant, a, b).await?;
+    let (items, rules) = items(call, &comparison.items());
     let settings = call.passports();
-    let mut table = Table::new(["VERSION", "SKU", "RULE", "A", "B"]);
+    let mut table = Table::new(["VERSION", "SKU", "RULE OR ATTRIBUTE", "A", "B"]);
     let (mut looked_at, mut changed) = (0_u64, 0_u64);
     for PassportRow { version_id, sku, .. } in passports(store, tenant, PASSPORTS_MAX).await? {
         let Some(id) = version_id else { continue };
         looked_at += 1;
-        let (_, under_a) = what_if(store, tenant, &settings, id, None, Some(a)).await?;
-        let (_, under_b) = what_if(store, tenant, &settings, id, None, Some(b)).await?;
-        let verdict = |results: &bpc_passport::rules::Results, rule: &str| {
-            results.rule(rule).map_or_else(|| "-".to_owned(), |rule| rule.outcome.verdict.to_string())
-        };
-        let mut names: Vec<&str> =
-            under_a.results.rules.iter().chain(&under_b.results.rules).map(|it| it.rule.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            let (in_a, in_b) = (verdict(&under_a.results, name), verdict(&under_b.results, name));
-            if in_a != in_b {
-                changed += 1;
-                let line = json!({"passport_version_id": id, "sku": sku, "rule": name, "a": in_a, "b": in_b});
-                call.output.result(&line, |_| {
-                    table.row([id.to_string(), sku.clone(), name.to_owned(), in_a.clone(), in_b.clone()]);
-                });
-            }
+        let OutcomeDiff { verdicts, attributes } = comparison.outcomes(store, &settings, id).await?;
+        changed += u64::from(!verdicts.is_empty());
+        for (rule, in_a, in_b) in verdicts {
+            let line = json!({"passport_version_id": id, "sku": sku, "rule": rule, "a": in_a, "b": in_b});
+            call.output.result(&line, |_| {
+                let said = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+                table.row([id.to_string(), sku.clone(), rule, said(in_a), said(in_b)]);
+            });
+        }
+        for (pointer, in_a, in_b) in attributes {
+            let line =
+                json!({"passport_version_id": id, "sku": sku, "pointer": pointer, "a": in_a, "b": in_b});
+            call.output.result(&line, |_| {
+                table.row([id.to_string(), sku.clone(), pointer, shortened(&in_a), shortened(&in_b)]);
+            });
         }
     }
-    table.print(call.output);
+    print_unless_empty(call, &table);
     call.output.line(format_args!(
-        "{} verdicts differ over {} passport versions",
+        "{} items differ, {} rules among them or using them; {} of {} passport versions change verdict",
+        count(items),
+        count(rules),
         count(changed),
         count(looked_at)
     ));
     Ok(())
+}
+
+/// Tells which items differ. Returns how many do, and how many rules are among them or use one.
+fn items(call: &Call<'_>, diff: &Diff) -> (u64, u64) {
+    let mut table = Table::new(["CHANGE", "WHAT", "NAME", ""]);
+    for item in &diff.items {
+        call.output.result(&json!(item), |_| {
+            let change = match item.change {
+                Change::Added => "only in B",
+                Change::Removed => "only in A",
+                Change::Changed => "changed",
+            };
+            let mut details = item.details.iter().map(|detail| shortened(detail));
+            let first = details.next().unwrap_or_default();
+            table.row([change.to_owned(), item.kind.to_owned(), item.name.clone(), first]);
+            details.for_each(|detail| table.row([String::new(), String::new(), String::new(), detail]));
+        });
+    }
+    for rule in &diff.affected {
+        let line = json!({"kind": "rule", "name": rule, "change": "affected", "details": []});
+        call.output.result(&line, |_| {
+            let why = "reads the same and uses something above".to_owned();
+            table.row(["affected".to_owned(), "rule".to_owned(), rule.clone(), why]);
+        });
+    }
+    print_unless_empty(call, &table);
+    let rules = diff.items.iter().filter(|item| item.kind == "rule").count() + diff.affected.len();
+    (diff.items.len() as u64, rules as u64)
+}
+
+/// With a line behind it, as more follows.
+fn print_unless_empty(call: &Call<'_>, table: &Table) {
+    if !table.is_empty() {
+        table.print(call.output);
+        call.output.line("");
+    }
+}
+
+/// At most as much as fits beside other columns.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST - 2).chain("..".chars()).collect()
 }

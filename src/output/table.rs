@@ -40,6 +40,11 @@ impl Table {
         self.row([name.to_owned(), value.to_string()]);
     }
 
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Print it.
     pub fn print(&self, output: &Output) {
         self.lines(output.paint()).iter().for_each(|line| output.line(line));

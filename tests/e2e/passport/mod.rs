@@ -1,5 +1,6 @@
 //! Documents to passports by commands alone, on both databases.
 
+mod diff;
 mod pipeline;
 mod refused;
 mod webhook;
@@ -65,13 +66,19 @@ pub fn snapshot(bpc: &Bpc) -> String {
 /// Published rules.
 #[track_caller]
 pub fn rules(bpc: &Bpc) -> String {
-    let folder = bpc.directory().join("small");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    std::fs::write(folder.join("package.rules"), RULES).expect("written");
-    let id = text(&told(bpc, &["rules", "add", "small"]), "rule_package_version_id");
+    let id = draft(bpc, "small", RULES);
     work(bpc);
     told(bpc, &["rules", "publish", &id]);
     id
+}
+
+/// Rules of that text, not tested yet.
+#[track_caller]
+pub fn draft(bpc: &Bpc, folder: &str, rules: &str) -> String {
+    let directory = bpc.directory().join(folder);
+    std::fs::create_dir_all(&directory).expect("a folder");
+    std::fs::write(directory.join("package.rules"), rules).expect("written");
+    text(&told(bpc, &["rules", "add", folder]), "rule_package_version_id")
 }
 
 /// A passport of the sample's product.

@@ -24,8 +24,9 @@ pub use error::PackError;
 pub use lists::{PassportRow, RuleRow, SnapshotRow, all_versions, passports, rule_versions, snapshots};
 pub use passport::{
     Compilation, CompileOrder, CompilePassport, GenerateQr, Passport, PassportVersion, Product, Qr,
-    SignPassport, VersionCheck, VersionStatus, activate, add_product, compile_passport, create_passport,
-    disclose, passport, passport_version, product, product_by_sku, replay_version, revoke, what_if,
+    RulesComparison, SignPassport, VersionCheck, VersionStatus, activate, add_product, compile_passport,
+    create_passport, disclose, passport, passport_version, product, product_by_sku, replay_version, revoke,
+    what_if,
 };
 pub use rules::{
     AddedRules, RuleStatus, RuleText, RuleVersion, RunRuleTests, TestsRun, add_rules, explain_rule,

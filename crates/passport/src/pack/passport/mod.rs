@@ -5,6 +5,7 @@
 //! the first event of its stream is the lock between two compilations of the same.
 
 mod command;
+mod compare;
 mod compile;
 mod disclose;
 pub(super) mod events;
@@ -18,6 +19,7 @@ mod state;
 mod what_if;
 
 pub use command::{activate, create_passport, revoke};
+pub use compare::RulesComparison;
 pub use compile::CompilePassport;
 pub use disclose::disclose;
 pub use order::{CompileOrder, compile_passport};

@@ -19,8 +19,8 @@ use super::draft::Case;
 /// The build that tests pretend to be.
 const BUILD: &str = "test";
 
-/// Hashes for traces of tests. Nothing is secret there, so nothing is salted.
-struct PlainLeaves;
+/// Hashes for traces that nobody is shown, as those of tests. Nothing is salted.
+pub(crate) struct PlainLeaves;
 
 impl Leaves for PlainLeaves {
     fn fact(&self, fact: &Fact) -> Hash {

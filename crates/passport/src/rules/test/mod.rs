@@ -24,5 +24,6 @@ mod suite;
 mod suspects;
 
 pub use draft::{Case, Draft};
+pub(crate) use harness::PlainLeaves;
 pub use run::{Coverage, Failure, Kinds, Mutation, RuleCases, Run, Spot, Survivor, Suspect};
 pub use suite::{Goldens, Scope, run, run_with};
