@@ -134,6 +134,9 @@ impl From<PackError> for Failure {
     fn from(error: PackError) -> Self {
         match error {
             PackError::Engine(error) => error.into(),
+            error if error.code() == "INPUT_UNREADABLE" => {
+                Failure::wrong_use("INPUT_UNREADABLE", error.to_string())
+            }
             error => Failure::refused(error.code(), error.to_string()),
         }
     }

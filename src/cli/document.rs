@@ -12,7 +12,9 @@ use super::value;
 pub enum DocumentCommand {
     /// Upload a document and have it parsed
     #[command(after_help = "\
-The same document again is the same document: nothing is stored twice. A worker parses it.
+The same document again is the same document: nothing is stored twice. A worker parses it: it is then VALIDATED, or
+REJECTED with every problem and its place, which `bpc document show` prints. A document of kind other is kept and
+never parsed. One file may hold several kinds, as BatteryPass files do: add it once for each.
 
 Examples:
   bpc document add battery.json --kind bom
@@ -29,7 +31,7 @@ Examples:
     /// Show a document: its hash, its facts, or what is wrong with it
     #[command(after_help = "Example:\n  bpc document show 5f0c1d2e-7c41-8e11-9d0c-2f6a1b8e4c55")]
     Show {
-        /// The document
+        /// The document, from `bpc document list`
         #[arg(value_name = "ID", value_parser = value::uuid)]
         id: Uuid,
     },
@@ -37,7 +39,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub struct AddArgs {
-    /// The document
+    /// The file; JSON, at most 16 MiB
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// What it is about: bom, pcf, due-diligence or other
@@ -71,7 +73,7 @@ pub enum FactsCommand {
 #[derive(Debug, Args)]
 pub struct FactsArgs {
     /// Only of this type, such as Battery or PCF
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = value::fact_type)]
     pub fact_type: Option<String>,
     /// Only from this document
     #[arg(long, value_name = "ID", value_parser = value::uuid)]

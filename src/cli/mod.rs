@@ -122,7 +122,21 @@ Example:
     #[command(subcommand, after_help = "Example:\n  bpc product add SKU-1")]
     Product(ProductCommand),
     /// Compile, sign, show and check battery passports
-    #[command(subcommand, after_help = "Example:\n  bpc passport create --product SKU-1")]
+    #[command(
+        subcommand,
+        after_help = "\
+From a file to a passport in force; each ID is printed by the command before:
+  bpc document add battery.json --kind bom
+  bpc rules add rules/eu-2023-1542/v2.0
+  bpc worker --until-idle
+  bpc rules publish ID
+  bpc snapshot create --document ID
+  bpc snapshot build ID && bpc worker --until-idle && bpc snapshot seal ID
+  bpc product add SKU-1
+  bpc passport create --product SKU-1
+  bpc passport compile ID --snapshot ID --rules ID && bpc worker --until-idle
+  bpc passport list && bpc passport activate ID"
+    )]
     Passport(PassportCommand),
     /// Tell others what happens, signed
     #[command(subcommand, after_help = "Example:\n  bpc webhook endpoint add https://example.com/hook")]

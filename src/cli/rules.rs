@@ -19,40 +19,45 @@ Example:
         /// The folder of the version, or its first file
         #[arg(value_name = "DIR")]
         path: PathBuf,
-        /// What chance in the tests comes from
+        /// Number that the random cases of the tests follow from
         #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
         seed: i64,
     },
     /// Run the tests of a version once more
     #[command(after_help = "Example:\n  bpc rules test VERSION --seed 42 && bpc worker --until-idle")]
     Test {
-        /// The version
+        /// The version, from `bpc rules list`
         #[arg(value_name = "VERSION", value_parser = value::uuid)]
         id: Uuid,
-        /// What chance comes from
+        /// Number that the random cases follow from: another number, other cases
         #[arg(long, allow_negative_numbers = true)]
         seed: i64,
     },
     /// Let passports be compiled under a VALIDATED version
-    #[command(after_help = "Example:\n  bpc rules publish VERSION")]
+    #[command(after_help = "\
+A version is VALIDATED once its tests have passed the gate; `bpc rules show` says what is missing. A published
+version never changes.
+
+Example:
+  bpc rules publish VERSION")]
     Publish {
-        /// The version
+        /// The version, from `bpc rules list`
         #[arg(value_name = "VERSION", value_parser = value::uuid)]
         id: Uuid,
     },
     /// Show a version and the runs of its tests
     #[command(after_help = "Example:\n  bpc rules show VERSION")]
     Show {
-        /// The version
+        /// The version, from `bpc rules list`
         #[arg(value_name = "VERSION", value_parser = value::uuid)]
         id: Uuid,
     },
     /// Show the text of one rule
     #[command(after_help = "Example:\n  bpc rules explain PCF.STAGE_SUM --rules VERSION")]
     Explain {
-        /// The rule
+        /// The rule, such as PCF.STAGE_SUM
         rule: String,
-        /// The version
+        /// The version, from `bpc rules list`
         #[arg(long, value_name = "VERSION", value_parser = value::uuid)]
         rules: Uuid,
     },

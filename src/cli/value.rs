@@ -5,6 +5,7 @@ use std::time::Duration;
 use bpc_core::note::VerifierKey;
 use bpc_core::{JobId, Status, StreamId, Timestamp, Version};
 use bpc_passport::disclosure::Role;
+use bpc_passport::facts::FactType;
 use bpc_passport::import::{DocumentKind, Format};
 use bpc_passport::value::Date;
 use uuid::Uuid;
@@ -82,6 +83,13 @@ pub fn document_kind(text: &str) -> Result<DocumentKind, String> {
 /// A format of documents.
 pub fn document_format(text: &str) -> Result<Format, String> {
     text.parse().map_err(|_| "expected native, catenax, batterypass or auto".to_owned())
+}
+
+/// A type of facts.
+pub fn fact_type(text: &str) -> Result<String, String> {
+    let names: Vec<&str> = FactType::ALL.iter().map(|one| one.name()).collect();
+    let known = FactType::from_name(text).map(|one| one.name().to_owned());
+    known.ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
 /// A day.

@@ -18,6 +18,10 @@ pub async fn run(call: &Call<'_>, command: FactsCommand) -> Result<Exit, Failure
 async fn list(call: &Call<'_>, args: FactsArgs) -> Result<Exit, Failure> {
     let store = call.open().await?;
     let tenant = call.tenant(&store).await?.tenant_id;
+    if let Some(id) = args.document {
+        // Whether there is such a document at all.
+        document(&store, tenant, id).await?;
+    }
     let filter = FactFilter { fact_type: args.fact_type, document: args.document, ..FactFilter::default() };
     let mut table = Table::new(["TYPE", "KEY", "HASH", "DOCUMENT"]);
     for row in facts(&store, tenant, &filter, args.limit).await? {

@@ -16,7 +16,10 @@ pub struct SecretsKey([u8; 32]);
 
 /// Sealed bytes that this key does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the secrets key does not open this: it is another key, or the sealed bytes were changed or moved")]
+#[error(
+    "the secrets key does not open this: set BPC_SECRETS_KEY_FILE or BPC_SECRETS_KEY_BASE64 to the key that it was \
+     sealed with, unless the sealed bytes were changed or moved"
+)]
 pub struct SealedError;
 
 impl SealedError {

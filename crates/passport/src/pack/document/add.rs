@@ -85,11 +85,12 @@ fn check(new: &NewDocument) -> Result<(), PackError> {
     let refused = |message: String| Err(PackError::refused("VALIDATION_ERROR", message));
     if new.bytes.len() > MAX_DOCUMENT_BYTES {
         let length = new.bytes.len();
-        let message = format!("the document has {length} bytes, the limit is {MAX_DOCUMENT_BYTES}");
+        let message =
+            format!("the document has {length} bytes, the limit is {MAX_DOCUMENT_BYTES}: add it in parts");
         return Err(PackError::refused("DOCUMENT_TOO_LARGE", message));
     }
     if new.bytes.is_empty() {
-        return refused("the document is empty".to_owned());
+        return refused("the document is empty: is it the right file?".to_owned());
     }
     let is_text = |text: &str| !text.is_empty() && text.len() <= NAME_MAX && !text.contains(char::is_control);
     if !is_text(&new.name) {

@@ -58,6 +58,12 @@ async fn try_activate(
     let version = passport_version(&engine.store, tenant, id).await?;
     if version.status != VersionStatus::Signed {
         let message = format!("version {id} is {}; only a SIGNED one can be activated", version.status);
+        let message = match version.status {
+            VersionStatus::Compiling => {
+                format!("{message}: run a worker that has the key, or see `bpc jobs list`")
+            }
+            _ => format!("{message}: compile another, or see `bpc passport list`"),
+        };
         return Err(PackError::refused("INVALID_PASSPORT_STATUS", message));
     }
     let passport = passport(&engine.store, tenant, version.passport_id).await?;

@@ -22,7 +22,10 @@ pub async fn disclose(
 ) -> Result<Bundle, PackError> {
     let version = passport_version(store, tenant, id).await?;
     let Some((signature, public_key)) = signature(&version)? else {
-        let message = format!("version {id} is {} and not signed yet", version.status);
+        let message = format!(
+            "version {id} is {} and not signed: run a worker that has the key, or see `bpc jobs list`",
+            version.status
+        );
         return Err(PackError::refused("INVALID_PASSPORT_STATUS", message));
     };
     let made = &version.compiled;

@@ -73,7 +73,16 @@ pub(super) fn published(rules: &RuleVersion) -> Result<(), PackError> {
     if rules.status == RuleStatus::Published {
         return Ok(());
     }
-    let message = format!("rule package version {} is {}, not PUBLISHED", rules.id, rules.status);
+    let message = match rules.status {
+        RuleStatus::Validated => format!(
+            "rule package version {0} is VALIDATED, not PUBLISHED: run `bpc rules publish {0}`",
+            rules.id
+        ),
+        status => format!(
+            "rule package version {0} is {status}, not PUBLISHED: its tests must pass first, see `bpc rules show {0}`",
+            rules.id
+        ),
+    };
     Err(PackError::refused("RULE_PKG_NOT_PUBLISHED", message))
 }
 

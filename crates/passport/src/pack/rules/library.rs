@@ -63,7 +63,10 @@ pub(super) fn checked(sources: &Sources) -> Result<Checked, PackError> {
     let package = parse(sources);
     package.and_then(|package| check(&package)).map_err(|diagnostics| {
         let code = diagnostics.0.first().map_or("RULE_PARSE_ERROR", |first| first.code.as_str());
-        PackError::refused(code, diagnostics.render(sources, false))
+        // Whoever shows the message shows the code before it.
+        let text = diagnostics.render(sources, false);
+        let text = text.strip_prefix(&format!("error[{code}]: ")).unwrap_or(&text);
+        PackError::refused(code, text.trim_end())
     })
 }
 
