@@ -139,12 +139,13 @@ async fn diff(call: &Call<'_>, store: &Store, tenant: TenantId, a: Uuid, b: Uuid
     let (items, rules) = items(call, &comparison.items());
     let settings = call.passports();
     let mut table = Table::new(["VERSION", "SKU", "RULE OR ATTRIBUTE", "A", "B"]);
-    let (mut looked_at, mut changed) = (0_u64, 0_u64);
+    let (mut looked_at, mut changed, mut shown) = (0_u64, 0_u64, 0_u64);
     for PassportRow { version_id, sku, .. } in passports(store, tenant, PASSPORTS_MAX).await? {
         let Some(id) = version_id else { continue };
         looked_at += 1;
         let OutcomeDiff { verdicts, attributes } = comparison.outcomes(store, &settings, id).await?;
         changed += u64::from(!verdicts.is_empty());
+        shown += u64::from(!attributes.is_empty());
         for (rule, in_a, in_b) in verdicts {
             let line = json!({"passport_version_id": id, "sku": sku, "rule": rule, "a": in_a, "b": in_b});
             call.output.result(&line, |_| {
@@ -162,11 +163,12 @@ async fn diff(call: &Call<'_>, store: &Store, tenant: TenantId, a: Uuid, b: Uuid
     }
     print_unless_empty(call, &table);
     call.output.line(format_args!(
-        "{} items differ, {} rules among them or using them; {} of {} passport versions change verdict",
+        "{} items differ, {} rules among them or using them; of {} passport versions {} change verdict, {} show something else",
         count(items),
         count(rules),
+        count(looked_at),
         count(changed),
-        count(looked_at)
+        count(shown)
     ));
     Ok(())
 }

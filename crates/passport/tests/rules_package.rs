@@ -177,7 +177,8 @@ fn the_versions_differ_in_what_the_second_holds_back() {
     assert_eq!(rows.len(), 4, "{rows:?}");
     assert!(rows[0].starts_with("20, ev | lmt | industrial: M to N"), "{rows:?}");
     assert!(
-        changed("emit", "/recycled/cobalt").is_some_and(|item| item.details[0] == "from: null to 2028-08-18"),
+        changed("emit", "/recycled/cobalt")
+            .is_some_and(|item| item.details[0] == "from: nothing to 2028-08-18"),
         "{found:#?}"
     );
     assert!(changed("rule", "CONTENT.MANDATORY").is_some(), "its citation changed");

@@ -41,8 +41,7 @@ impl<'a> Tree<'a> {
         let pointer = attribute.pointer.as_str();
         let conflict =
             |outer: &str| CompileError::Pointers { outer: outer.to_owned(), inner: pointer.to_owned() };
-        let mut steps =
-            pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).peekable();
+        let mut steps = pointer.split('/').skip(1).map(unescaped).peekable();
         let mut tree = self;
         while let Some(step) = steps.next() {
             let entry = tree.members.entry(step);
@@ -78,4 +77,9 @@ impl<'a> Tree<'a> {
         }
         out.push(b'}');
     }
+}
+
+/// One step of a pointer as the name it stands for.
+fn unescaped(step: &str) -> String {
+    if step.contains('~') { step.replace("~1", "/").replace("~0", "~") } else { step.to_owned() }
 }

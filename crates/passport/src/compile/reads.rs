@@ -17,15 +17,21 @@ pub(super) struct Reads(Vec<u8>);
 impl Reads {
     pub(super) fn new(trace: &Trace, facts: &HashMap<Hash, &Fact>) -> Self {
         let mut reads: Vec<u8> = Vec::with_capacity(trace.len());
-        for node in trace.nodes() {
+        // Steps that stand for a fact, in the order of the trace.
+        let mut found: Vec<(u32, &Fact)> = Vec::with_capacity(facts.len());
+        for (index, node) in trace.nodes().enumerate() {
             let mut bits = node.children.iter().fold(0, |bits, child| bits | reads[*child as usize]);
-            if node.kind == NodeKind::Field {
-                let fact = node.children.first().and_then(|fact| match trace.node(*fact).value {
-                    TraceValue::Hidden(hash) => facts.get(&hash),
-                    _ => None,
-                });
-                // A field of no known fact would be a fault of the evaluator; nobody is shown it.
-                bits |= bit(fact.map_or(Access::Internal, |fact| fact.access(node.name)));
+            match (node.kind, node.value) {
+                (NodeKind::Fact, TraceValue::Hidden(hash)) => {
+                    found.extend(facts.get(&hash).map(|fact| (index as u32, *fact)));
+                }
+                (NodeKind::Field, _) => {
+                    let of = node.children.first();
+                    let of = of.and_then(|of| found.binary_search_by_key(of, |(index, _)| *index).ok());
+                    // A field of no known fact would be a fault of the evaluator; nobody is shown it.
+                    bits |= bit(of.map_or(Access::Internal, |at| found[at].1.access(node.name)));
+                }
+                _ => {}
             }
             reads.push(bits);
         }

@@ -152,8 +152,9 @@ fn details(
                 "expression".to_owned()
             }
             (field, old, new) => {
-                let word = |text: Option<&String>| {
-                    text.map_or("nothing".to_owned(), |text| text.trim_matches('"').to_owned())
+                let word = |text: Option<&String>| match text.map(|text| text.trim_matches('"')) {
+                    None | Some("null") => "nothing".to_owned(),
+                    Some(text) => text.to_owned(),
                 };
                 format!("{field}: {} to {}", word(old), word(new))
             }

@@ -31,12 +31,15 @@ impl Touched {
     }
 
     pub(super) fn indexes(&self) -> Vec<u32> {
-        let words = std::iter::once(&self.first).chain(&self.more).enumerate();
-        words
-            .flat_map(|(at, word)| {
-                (0..64u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at as u32 * 64 + bit)
-            })
-            .collect()
+        let mut indexes = Vec::new();
+        for (at, word) in std::iter::once(&self.first).chain(&self.more).enumerate() {
+            let mut left = *word;
+            while left != 0 {
+                indexes.push(at as u32 * 64 + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+        indexes
     }
 }
 
