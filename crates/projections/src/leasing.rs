@@ -2,6 +2,8 @@
 //!
 //! Each returns the time by the clock that counts, read in the same statement as the rows.
 
+use std::time::Duration;
+
 use bpc_core::job::{QueueRow, read_enqueued};
 use bpc_core::{Head, Job, JobId, StreamId, Timestamp, Version};
 use bpc_eventstore::sqlite::fetch_rows;
@@ -12,6 +14,7 @@ use uuid::Uuid;
 
 use crate::calendar::{LeaseId, ended_leases};
 use crate::lanes::LaneRoom;
+use crate::postgres::Due;
 use crate::{postgres, sqlite};
 
 /// A job that may be leased.
@@ -75,7 +78,8 @@ pub async fn leasable_jobs(
 ) -> Result<Taken<Leasable>, StoreError> {
     let (now, mut rows) = match conn {
         Conn::Postgres(conn) => {
-            let (now, rows) = postgres::leasable_jobs(conn, clock.fixed(), lanes, types, limit).await?;
+            let due = Due { now: clock.fixed(), lanes, types, limit };
+            let (now, rows) = postgres::leasable_jobs(conn, due).await?;
             (now.unwrap_or_default(), rows)
         }
         Conn::Sqlite(conn) => {
@@ -109,6 +113,26 @@ pub async fn leasable_jobs_alone(
     pools.read(read).await.transpose()
 }
 
+/// The same, leased by the statement that finds them: what is left to write are their events, and the lease.
+/// `None` if the database has no such statement, or if one of the jobs is damaged: then the transaction must
+/// not be committed.
+pub async fn take_jobs(
+    conn: &mut Conn<'_>,
+    clock: &Clock,
+    lanes: &[LaneRoom],
+    types: &[&str],
+    limit: usize,
+    (worker_id, ttl): (&str, Duration),
+) -> Result<Option<Taken<Leasable>>, StoreError> {
+    let Conn::Postgres(conn) = conn else {
+        return Ok(None);
+    };
+    let due = Due { now: clock.fixed(), lanes, types, limit };
+    let (now, mut rows, leased) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
+    merge(&mut rows, limit);
+    Ok((rows.len() == leased).then(|| Taken { now: now.unwrap_or_default(), rows }))
+}
+
 /// Each lane comes in order; only here do they become one.
 fn merge(rows: &mut Vec<Leasable>, limit: usize) {
     rows.sort_by_key(|row| (row.job.priority, row.job.scheduled_at));
@@ -133,14 +157,15 @@ pub async fn held_leases(
 }
 
 /// Of these jobs, move those whose attempt this worker still holds, unmoved since it was leased, to the
-/// finished ones as succeeded. Answers with their fences. On SQLite, whose clock is this host's, they may
+/// finished ones as succeeded. Answers with jobs and fences; if there is one among them that was not asked
+/// for, the transaction must not be committed. On SQLite, whose clock is this host's, they may
 /// have succeeded `at` a moment before.
 pub async fn finish_leases(
     conn: &mut Conn<'_>,
     clock: &Clock,
     at: Option<Timestamp>,
     worker_id: &str,
-    jobs: &[JobId],
+    jobs: &[(JobId, &Place)],
 ) -> Result<Taken<(JobId, Version)>, StoreError> {
     match conn {
         Conn::Postgres(conn) => {
@@ -149,7 +174,8 @@ pub async fn finish_leases(
         }
         Conn::Sqlite(conn) => {
             let now = clock.host();
-            let rows = sqlite::finish_leases(conn, now, at.unwrap_or(now), worker_id, jobs).await?;
+            let jobs: Vec<JobId> = jobs.iter().map(|it| it.0).collect();
+            let rows = sqlite::finish_leases(conn, now, at.unwrap_or(now), worker_id, &jobs).await?;
             Ok(Taken { now, rows })
         }
     }

@@ -19,9 +19,9 @@ pub use domain::{Projection, ViewTable};
 pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{
     Expired, Leasable, Place, Taken, cancel_requests, expired_leases, finish_leases, held_leases,
-    leasable_jobs, leasable_jobs_alone,
+    leasable_jobs, leasable_jobs_alone, take_jobs,
 };
 pub use list::{
     JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,
 };
-pub use write::{Finishing, JobWrites, finish_jobs_alone, write_jobs, write_jobs_alone};
+pub use write::{Finishing, JobWrites, finish_jobs_alone, write_jobs, write_jobs_alone, write_leases};

@@ -1,13 +1,15 @@
 //! The job views in PostgreSQL's tongue.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use bpc_core::job::QueueRow;
 use bpc_core::{JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
 use bpc_eventstore::postgres::{Composed, append_events};
-use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{PgConnection, Postgres, Row};
 use uuid::Uuid;
 
 use crate::columns::{queue_row_of_postgres, waiting_row_of_postgres};
@@ -28,7 +30,6 @@ pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
     let mut statement = Composed::default();
     append_events(&writes.events, &mut statement)?;
     insert_queue_rows(writes, &mut statement)?;
-    lease_jobs(writes, &mut statement)?;
     update_queue_rows(writes, &mut statement)?;
     delete_queue_rows(writes, &mut statement)?;
     insert_finished_jobs(writes, &mut statement)?;
@@ -44,17 +45,6 @@ pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
 
 fn insert_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
     queue_rows(include_str!("postgres/sql/insert_queue_rows.sql"), &writes.insert_queue, statement)
-}
-
-fn lease_jobs(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
-    let Some((_, lease)) = &writes.lease else {
-        return Ok(());
-    };
-    statement.part(include_str!("postgres/sql/lease_jobs.sql"), |args| {
-        args.add(column!(writes.lease_queue, it => &*it.1.0))?;
-        args.add(&*lease.worker_id)?;
-        args.add(lease.expires_at.as_micros())
-    })
 }
 
 fn update_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
@@ -157,29 +147,74 @@ fn delete_leases(writes: &JobWrites, statement: &mut Composed) -> Result<(), Sto
 
 pub(crate) async fn leasable_jobs(
     conn: &mut PgConnection,
-    now: Option<Timestamp>,
-    lanes: &[LaneRoom],
-    types: &[&str],
-    limit: usize,
+    due: Due<'_>,
 ) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
-    let limit = limit.min(lanes.iter().fold(0, |sum, lane| lane.room.saturating_add(sum)));
-    let since = lanes.first().map(|lane| lane.since.map(Timestamp::as_micros)).unwrap_or_default();
-    let rows = sqlx::query(include_str!("postgres/sql/leasable_jobs.sql"))
-        .bind(now.map(Timestamp::as_micros))
-        .bind(column!(lanes, lane => lane.lane.tenant_id.0))
-        .bind(column!(lanes, lane => &*lane.lane.queue))
-        .bind(column!(lanes, lane => lane.room.min(i32::MAX as usize) as i32))
-        .bind(limit as i64)
-        .bind(types)
-        .bind(&since[..])
+    let sql =
+        concat!(include_str!("postgres/due/due_jobs.sql"), include_str!("postgres/due/leasable_jobs.sql"));
+    waiting_rows(&due.bind(sql).fetch_all(conn).await?)
+}
+
+/// The rows of jobs that were found leasable say now that they are leased. Answers with their new places.
+pub(crate) async fn lease_jobs(
+    conn: &mut PgConnection,
+    writes: &JobWrites,
+) -> Result<HashMap<JobId, Place>, StoreError> {
+    let Some((_, lease)) = &writes.lease else {
+        return Ok(HashMap::new());
+    };
+    let rows: Vec<(Uuid, String)> = sqlx::query_as(include_str!("postgres/sql/lease_jobs.sql"))
+        .bind(column!(writes.lease_queue, it => &*it.1.0))
+        .bind(&*lease.worker_id)
+        .bind(lease.expires_at.as_micros())
         .fetch_all(conn)
         .await?;
-    let now = first_now(&rows)?;
+    Ok(rows.into_iter().map(|(job, place)| (JobId(job), Place(place))).collect())
+}
+
+/// Due jobs as they were before this leased them, but for their places; and how many were leased.
+pub(crate) async fn take_jobs(
+    conn: &mut PgConnection,
+    due: Due<'_>,
+    worker_id: &str,
+    ttl: Duration,
+) -> Result<(Option<Timestamp>, Vec<Leasable>, usize), StoreError> {
+    let sql = concat!(include_str!("postgres/due/due_jobs.sql"), include_str!("postgres/due/take_jobs.sql"));
+    let rows = due.bind(sql).bind(worker_id).bind(ttl.as_micros() as i64).fetch_all(conn).await?;
+    let (now, found) = waiting_rows(&rows)?;
+    Ok((now, found, rows.len()))
+}
+
+/// Which due jobs are meant: the parameters of `due_jobs.sql`.
+pub(crate) struct Due<'a> {
+    pub(crate) now: Option<Timestamp>,
+    pub(crate) lanes: &'a [LaneRoom],
+    pub(crate) types: &'a [&'a str],
+    pub(crate) limit: usize,
+}
+
+impl<'a> Due<'a> {
+    fn bind(self, sql: &'static str) -> Query<'a, Postgres, PgArguments> {
+        let Due { now, lanes, types, limit } = self;
+        let limit = limit.min(lanes.iter().fold(0, |sum, lane| lane.room.saturating_add(sum)));
+        let since = lanes.first().map(|lane| lane.since.map(Timestamp::as_micros)).unwrap_or_default();
+        sqlx::query(sql)
+            .bind(now.map(Timestamp::as_micros))
+            .bind(column!(lanes, lane => lane.lane.tenant_id.0))
+            .bind(column!(lanes, lane => &*lane.lane.queue))
+            .bind(column!(lanes, lane => lane.room.min(i32::MAX as usize) as i32))
+            .bind(limit as i64)
+            .bind(types)
+            .bind(since.to_vec())
+    }
+}
+
+/// Rows of waiting jobs behind a column with the time.
+fn waiting_rows(rows: &[PgRow]) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
     let mut found = Vec::with_capacity(rows.len());
-    for row in &rows {
+    for row in rows {
         found.extend(waiting_row_of_postgres(row, 1, Place(row.try_get(7)?))?.into_leasable());
     }
-    Ok((now, found))
+    Ok((first_now(rows)?, found))
 }
 
 pub(crate) async fn held_leases(
@@ -202,12 +237,12 @@ pub(crate) async fn finish_leases(
     conn: &mut PgConnection,
     now: Option<Timestamp>,
     worker_id: &str,
-    jobs: &[JobId],
+    jobs: &[(JobId, &Place)],
 ) -> Result<(Timestamp, Vec<(JobId, Version)>), StoreError> {
     let rows: Vec<(i64, Option<Uuid>, Option<i32>)> =
         sqlx::query_as(include_str!("postgres/sql/finish_leases.sql"))
             .bind(now.map(Timestamp::as_micros))
-            .bind(column!(jobs, id => id.0))
+            .bind(column!(jobs, it => &*it.1.0))
             .bind(worker_id)
             .fetch_all(conn)
             .await?;

@@ -1,5 +1,7 @@
 //! Writing events together with the job views they change.
 
+use std::collections::HashMap;
+
 use bpc_core::job::{FinishedRow, Lease, Placement, QueueRow};
 use bpc_core::{EventRecord, Job, JobId, TenantId, Timestamp, Version};
 use bpc_eventstore::{Conn, Database, Store, StoreError};
@@ -16,6 +18,7 @@ pub struct JobWrites {
     pub(crate) events: Vec<EventRecord>,
     pub(crate) insert_queue: Vec<QueueRow>,
     pub(crate) lease_queue: Vec<(JobId, Place)>,
+    pub(crate) leased: Vec<JobId>,
     pub(crate) lease: Option<(LeaseId, Lease)>,
     pub(crate) update_queue: Vec<QueueRow>,
     pub(crate) delete_queue: Vec<JobId>,
@@ -55,11 +58,17 @@ impl JobWrites {
         }
     }
 
-    /// A job that waited in the queue and is leased now. All jobs leased by one of these have the same
-    /// worker and end of lease.
+    /// A job that waited in the queue and is leased now, for [`write_leases`]. All jobs leased by one of these
+    /// have the same worker and end of lease.
     pub fn lease(&mut self, lease_id: LeaseId, job: &Job, place: Place, events: Vec<EventRecord>) {
-        self.events.extend(events);
         self.lease_queue.push((job.job_id, place));
+        self.taken(lease_id, job, events);
+    }
+
+    /// The same for a job whose row says so already.
+    pub fn taken(&mut self, lease_id: LeaseId, job: &Job, events: Vec<EventRecord>) {
+        self.events.extend(events);
+        self.leased.push(job.job_id);
         self.lease = self.lease.take().or_else(|| Some((lease_id, job.lease()?.clone())));
     }
 
@@ -72,7 +81,7 @@ impl JobWrites {
     pub(crate) fn insert_leases(&self) -> Vec<LeaseRow> {
         let mut rows = calendar::rows_for(self.insert_queue.iter().chain(&self.update_queue));
         rows.extend(self.lease.as_ref().map(|(lease_id, lease)| {
-            LeaseRow::new(*lease_id, lease.expires_at, self.lease_queue.iter().map(|(job, _)| *job))
+            LeaseRow::new(*lease_id, lease.expires_at, self.leased.iter().copied())
         }));
         rows
     }
@@ -109,6 +118,20 @@ pub async fn write_jobs(conn: &mut Conn<'_>, writes: &JobWrites) -> Result<(), S
         Conn::Postgres(conn) => postgres::compose(writes)?.execute(conn).await,
         Conn::Sqlite(conn) => sqlite::write_jobs(conn, writes).await,
     }
+}
+
+/// Write leases of jobs that were found leasable in the same transaction. Answers with the new places of their
+/// rows, where rows have such.
+pub async fn write_leases(
+    conn: &mut Conn<'_>,
+    writes: &JobWrites,
+) -> Result<HashMap<JobId, Place>, StoreError> {
+    let places = match conn {
+        Conn::Postgres(conn) => postgres::lease_jobs(conn, writes).await?,
+        Conn::Sqlite(_) => HashMap::new(),
+    };
+    write_jobs(conn, writes).await?;
+    Ok(places)
 }
 
 /// Write in a transaction of its own; durable when it returns. On PostgreSQL this is one round trip, on

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use bpc_core::job::{Command, transition};
-use bpc_core::{Job as JobState, Timestamp};
+use bpc_core::{EventRecord, Job as JobState, Timestamp};
+use bpc_eventstore::Database;
 use bpc_projections::{
-    JobWrites, LaneRoom, Leasable, LeaseId, leasable_jobs, leasable_jobs_alone, write_jobs, write_jobs_alone,
+    JobWrites, LaneRoom, Leasable, LeaseId, Place, leasable_jobs, leasable_jobs_alone, take_jobs, write_jobs,
+    write_jobs_alone, write_leases,
 };
 
 use crate::error::EngineError;
@@ -24,6 +26,8 @@ pub struct LeasedJob {
     pub leased_at: Timestamp,
     /// The lease that it was taken with, along with others.
     pub lease_id: LeaseId,
+    /// Where its row is.
+    pub place: Place,
 }
 
 impl Engine {
@@ -40,6 +44,9 @@ impl Engine {
         if let Some(leased) = self.lease_early(worker_id, lanes, limit, ttl).await? {
             return Ok(leased);
         }
+        if let Some(leased) = self.lease_found(worker_id, lanes, limit, ttl).await? {
+            return Ok(leased);
+        }
         let mut tx = self.store.begin().await?;
         let limits = Limits::read(&mut tx.conn(), &self.registry).await?;
         let lanes = limits.lanes(lanes);
@@ -48,9 +55,13 @@ impl Engine {
         if taken.rows.is_empty() {
             return Ok(Vec::new());
         }
-        let (leased, writes) = lease_all(worker_id, ttl, taken.now, limits.within(taken.rows))?;
-        write_jobs(&mut tx.conn(), &writes).await?;
+        let (mut leased, writes) =
+            lease_all(worker_id, ttl, taken.now, limits.within(taken.rows), JobWrites::lease)?;
+        let mut places = write_leases(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
+        for leased in &mut leased {
+            leased.place = places.remove(&leased.job.job_id).unwrap_or_default();
+        }
         Ok(leased)
     }
 
@@ -75,7 +86,8 @@ impl Engine {
         if taken.rows.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let (leased, writes) = lease_all(worker_id, ttl, taken.now, taken.rows.into_iter())?;
+        let (leased, writes) =
+            lease_all(worker_id, ttl, taken.now, taken.rows.into_iter(), JobWrites::lease)?;
         match write_jobs_alone(&self.store, writes).await {
             Ok(()) => Ok(Some(leased)),
             Err(error) if error.is_conflict() => {
@@ -85,6 +97,38 @@ impl Engine {
             Err(error) => Err(error.into()),
         }
     }
+
+    /// On PostgreSQL the statement that finds jobs leases them as well, if none of them could be one too
+    /// many. `None` if one cannot be leased, which must not keep the others.
+    async fn lease_found(
+        &self,
+        worker_id: &str,
+        lanes: &[LaneRoom],
+        limit: usize,
+        ttl: Duration,
+    ) -> Result<Option<Vec<LeasedJob>>, EngineError> {
+        let is_postgres = matches!(self.store.database, Database::Postgres(_));
+        if !is_postgres || self.registry.has_limits() || lanes.is_empty() {
+            return Ok(None);
+        }
+        let types: Vec<&str> = self.registry.type_names().collect();
+        let mut tx = self.store.begin().await?;
+        let clock = &self.store.clock;
+        let taken = take_jobs(&mut tx.conn(), clock, lanes, &types, limit, (worker_id, ttl)).await?;
+        let Some(taken) = taken else {
+            return Ok(None);
+        };
+        if taken.rows.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
+        let taken_already = |writes: &mut JobWrites, lease, job: &JobState, _: Place, events| {
+            writes.taken(lease, job, events);
+        };
+        let (leased, writes) = lease_all(worker_id, ttl, taken.now, taken.rows.into_iter(), taken_already)?;
+        write_jobs(&mut tx.conn(), &writes).await?;
+        tx.commit().await?;
+        Ok(Some(leased))
+    }
 }
 
 /// The leases of these jobs, and what to write for them.
@@ -93,6 +137,7 @@ fn lease_all(
     ttl: Duration,
     now: Timestamp,
     jobs: impl Iterator<Item = Leasable>,
+    write: impl Fn(&mut JobWrites, LeaseId, &JobState, Place, Vec<EventRecord>),
 ) -> Result<(Vec<LeasedJob>, JobWrites), EngineError> {
     let lease_id = LeaseId::fresh(now);
     let actor = format!("worker:{worker_id}");
@@ -103,8 +148,8 @@ fn lease_all(
     for Leasable { job, payload, place } in jobs {
         let command = Command::Lease { worker_id: worker_id.to_owned(), ttl };
         let done = transition(job.tenant_id, job.job_id, Some(job), command, &mut stamp)?;
-        writes.lease(lease_id, &done.job, place, done.records);
-        leased.push(LeasedJob { payload, leased_at: now, job: done.job, lease_id });
+        write(&mut writes, lease_id, &done.job, place.clone(), done.records);
+        leased.push(LeasedJob { payload, leased_at: now, job: done.job, lease_id, place });
     }
     Ok((leased, writes))
 }

@@ -11,7 +11,8 @@ use bpc_core::job::{
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
 use bpc_eventstore::{Conn, Database, StreamHead, entropy, stream_heads};
 use bpc_projections::{
-    Finishing, JobWrites, Lane, LeaseId, finish_jobs_alone, finish_leases, held_leases, lock_job, write_jobs,
+    Finishing, JobWrites, Lane, LeaseId, Place, finish_jobs_alone, finish_leases, held_leases, lock_job,
+    write_jobs,
 };
 
 use crate::effects::Effects;
@@ -27,6 +28,8 @@ use super::history::history_on;
 pub struct Attempt {
     /// The job as it was leased.
     pub leased: JobState,
+    /// Where its row was then.
+    pub place: Place,
     /// How it ended.
     pub outcome: Outcome,
     /// What it wants committed, with success or failure.
@@ -191,7 +194,7 @@ pub(super) enum Row {
 
 /// Which of the attempts still hold their lease. Plain successes are finished (if `may_finish`) by what
 /// their worker knows of them, which reads nothing; those whose job has moved since it was leased, and
-/// all others, are read. `None` if another attempt of the same worker was finished by that: the
+/// all others, are read. `None` if another attempt or job of the same worker was finished by that: the
 /// transaction must not be committed.
 async fn held_jobs(
     engine: &Engine,
@@ -204,21 +207,25 @@ async fn held_jobs(
     let clock = &engine.store.clock;
     let (succeeded, others): (Vec<&Attempt>, Vec<&Attempt>) =
         attempts.iter().partition(|it| may_finish && it.is_plain_success());
-    let ids: Vec<JobId> = succeeded.iter().map(|attempt| attempt.leased.job_id).collect();
-    let finished = finish_leases(conn, clock, finished_at, worker_id, &ids).await?;
-    let fences: HashMap<JobId, Version> = finished.rows.into_iter().collect();
+    let places: Vec<(JobId, &Place)> =
+        succeeded.iter().map(|attempt| (attempt.leased.job_id, &attempt.place)).collect();
+    let finished = finish_leases(conn, clock, finished_at, worker_id, &places).await?;
+    let mut fences: HashMap<JobId, Version> = finished.rows.into_iter().collect();
     let mut held = HashMap::with_capacity(attempts.len());
     let mut unknown: Vec<(JobId, Version)> =
         others.into_iter().map(|attempt| (attempt.leased.job_id, attempt.fence())).collect();
     for attempt in succeeded {
         let id = attempt.leased.job_id;
-        match fences.get(&id) {
-            Some(fence) if *fence == attempt.fence() => {
+        match fences.remove(&id) {
+            Some(fence) if fence == attempt.fence() => {
                 held.insert(id, (attempt.leased.clone(), Row::Finished));
             }
             Some(_) => return Ok(None),
             None => unknown.push((id, attempt.fence())),
         }
+    }
+    if !fences.is_empty() {
+        return Ok(None);
     }
     if !unknown.is_empty() {
         let read = held_leases(conn, clock, &unknown).await?;

@@ -64,12 +64,12 @@ pub(super) async fn run(
             failure.error.message
         );
     }
-    Attempt { leased: state, outcome, effects }
+    Attempt { leased: state, place: leased.place, outcome, effects }
 }
 
 /// A job that was leased and not started before the worker stopped.
 pub(super) fn not_started(leased: LeasedJob) -> Attempt {
-    Attempt { leased: leased.job, outcome: Outcome::Released, effects: Effects::none() }
+    Attempt { leased: leased.job, place: leased.place, outcome: Outcome::Released, effects: Effects::none() }
 }
 
 async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context, abandon: &CancellationToken) -> Ended {

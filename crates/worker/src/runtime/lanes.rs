@@ -11,22 +11,37 @@ use super::WorkerOptions;
 /// Lanes known to have due jobs, as far as hints and the last look tell.
 #[derive(Debug)]
 pub(super) struct ReadyLanes {
-    /// And by priority, since when: what was due before is leased already.
-    ready: BTreeMap<Lane, [Timestamp; 4]>,
+    ready: BTreeMap<Lane, Ready>,
+    /// How often anybody said that a lane has work.
+    told: u64,
     look_at: Instant,
+}
+
+/// A lane with due jobs.
+#[derive(Debug)]
+struct Ready {
+    /// By priority, since when: what was due before is leased already.
+    since: [Timestamp; 4],
+    /// Which word of it was the last.
+    told: u64,
 }
 
 impl ReadyLanes {
     /// Nothing known: look at once.
     pub(super) fn new(now: Instant) -> Self {
-        ReadyLanes { ready: BTreeMap::new(), look_at: now }
+        ReadyLanes { ready: BTreeMap::new(), told: 0, look_at: now }
     }
 
     /// A hint says that this lane has work.
     pub(super) fn hint(&mut self, lane: Lane, options: &WorkerOptions) {
         if options.is_mine(&lane) {
-            self.ready.insert(lane, NOTHING_KNOWN);
+            self.tell(lane);
         }
+    }
+
+    fn tell(&mut self, lane: Lane) {
+        self.told += 1;
+        self.ready.insert(lane, Ready { since: NOTHING_KNOWN, told: self.told });
     }
 
     /// Any lane may have work.
@@ -44,7 +59,7 @@ impl ReadyLanes {
         let mut wait = options.poll_interval;
         for waiting in found.into_iter().filter(|it| options.is_mine(&it.lane)) {
             if waiting.due_in.is_zero() {
-                self.ready.insert(waiting.lane, NOTHING_KNOWN);
+                self.tell(waiting.lane);
             } else {
                 // A moment late rather than a moment early and again.
                 wait = wait.min(waiting.due_in + Duration::from_millis(1));
@@ -54,29 +69,31 @@ impl ReadyLanes {
     }
 
     /// The lanes to lease up to `room` jobs from.
-    pub(super) fn plan(&self, room: usize) -> Vec<LaneRoom> {
-        let room =
-            |(lane, since): (&Lane, &[Timestamp; 4])| LaneRoom { lane: lane.clone(), room, since: *since };
-        self.ready.iter().map(room).collect()
+    pub(super) fn plan(&self, room: usize) -> Plan {
+        let room = |(lane, ready): (&Lane, &Ready)| LaneRoom { lane: lane.clone(), room, since: ready.since };
+        Plan { lanes: self.ready.iter().map(room).collect(), told: self.told }
     }
 
     /// Leased, in the order of the queue and leaving none out: the next lease need not walk over these again.
     pub(super) fn leased<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>) {
-        let [since] = &mut self.ready.values_mut().collect::<Vec<_>>()[..] else {
+        let [ready] = &mut self.ready.values_mut().collect::<Vec<_>>()[..] else {
             return;
         };
         for job in jobs {
-            if let Some(since) = since.get_mut(usize::from(job.priority)) {
+            if let Some(since) = ready.since.get_mut(usize::from(job.priority)) {
                 *since = job.scheduled_at.max(*since);
             }
         }
     }
 
-    /// A lease from all of `plan` found fewer jobs than there was room for: they are empty now. A look
-    /// tells only when the first job of a lane is due; once that is leased, only another tells of the next.
-    pub(super) fn exhausted(&mut self, plan: &[LaneRoom], is_any_leased: bool, now: Instant) {
-        for lane in plan {
-            self.ready.remove(&lane.lane);
+    /// A lease from all of `plan` found fewer jobs than there was room for: they are empty now, but for
+    /// what was heard since. A look tells only when the first job of a lane is due; once that is leased, only
+    /// another tells of the next.
+    pub(super) fn exhausted(&mut self, plan: &Plan, is_any_leased: bool, now: Instant) {
+        for lane in &plan.lanes {
+            if self.ready.get(&lane.lane).is_some_and(|ready| ready.told <= plan.told) {
+                self.ready.remove(&lane.lane);
+            }
         }
         if is_any_leased {
             self.look_now(now);
@@ -86,6 +103,13 @@ impl ReadyLanes {
     pub(super) fn is_empty(&self) -> bool {
         self.ready.is_empty()
     }
+}
+
+/// Lanes to lease from, and what had been heard of them by then.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) lanes: Vec<LaneRoom>,
+    told: u64,
 }
 
 /// Anything may wait.
@@ -105,7 +129,7 @@ mod tests {
     }
 
     fn queues(lanes: &ReadyLanes) -> Vec<String> {
-        lanes.plan(1).into_iter().map(|it| it.lane.queue).collect()
+        lanes.plan(1).lanes.into_iter().map(|it| it.lane.queue).collect()
     }
 
     #[test]
@@ -148,6 +172,17 @@ mod tests {
         let plan = lanes.plan(10);
         lanes.exhausted(&plan, true, now);
         assert!(lanes.look_at() <= now);
+    }
+
+    #[test]
+    fn what_is_heard_while_a_lease_is_under_way_is_not_forgotten() {
+        let options = WorkerOptions::named("w");
+        let mut lanes = ReadyLanes::new(Instant::now());
+        lanes.hint(lane("a"), &options);
+        let plan = lanes.plan(10);
+        lanes.hint(lane("a"), &options);
+        lanes.exhausted(&plan, false, Instant::now());
+        assert_eq!(queues(&lanes), ["a"]);
     }
 
     #[test]

@@ -4,20 +4,22 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bpc_projections::{LaneRoom, is_any_running, waiting_lanes};
+use bpc_projections::{is_any_running, waiting_lanes};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::backoff::Backoff;
-use crate::engine::LeasedJob;
+use crate::engine::{Engine, LeasedJob};
 use crate::error::EngineError;
 use crate::wake::Hint;
 
-use super::lanes::ReadyLanes;
+use super::lanes::{Plan, ReadyLanes};
 use super::shared::Shared;
 
 const ROOM_PAUSE: Duration = Duration::from_millis(20);
+const NO_PANIC: &str = "leasing does not panic";
 
 /// Leases jobs and starts them.
 pub(super) struct Leaser<'a, F: Fn(LeasedJob, Instant)> {
@@ -26,6 +28,21 @@ pub(super) struct Leaser<'a, F: Fn(LeasedJob, Instant)> {
     /// What becomes of a leased job; the moment is one at which its lease had not begun.
     pub(super) start: F,
     pub(super) stop: &'a CancellationToken,
+    /// Engines on connections of their own, each for one lease after the other.
+    pub(super) idle: Vec<Engine>,
+    /// Leases under way.
+    pub(super) under_way: JoinSet<Lease>,
+    /// How many jobs those may bring.
+    pub(super) asked: usize,
+}
+
+/// A lease, tried.
+pub(super) struct Lease {
+    engine: Engine,
+    plan: Plan,
+    room: usize,
+    asked_at: Instant,
+    leased: Result<Vec<LeasedJob>, EngineError>,
 }
 
 impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
@@ -33,9 +50,18 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
     /// does not mend ends it.
     pub(super) async fn lease_all(mut self) -> Result<(), EngineError> {
         let mut lanes = ReadyLanes::new(Instant::now());
+        let ended = self.lease_until_stopped(&mut lanes).await;
+        // What they lease is held by nobody else.
+        while let Some(lease) = self.under_way.join_next().await {
+            let _ = self.leased(&mut lanes, lease.expect(NO_PANIC));
+        }
+        ended
+    }
+
+    async fn lease_until_stopped(&mut self, lanes: &mut ReadyLanes) -> Result<(), EngineError> {
         let mut backoff = Backoff::default();
         while !self.stop.is_cancelled() {
-            match self.turn(&mut lanes).await {
+            match self.turn(lanes).await {
                 Ok(Turn::GoOn) => {}
                 Ok(Turn::Idle) => return Ok(()),
                 Err(error) if error.is_retryable() => {
@@ -62,7 +88,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
     async fn turn(&mut self, lanes: &mut ReadyLanes) -> Result<Turn, EngineError> {
         let options = Arc::clone(&self.shared.options);
         // Before the hints are read, so that what a settled job leaves behind is seen.
-        let is_empty_handed = self.shared.held.len() == 0;
+        let is_empty_handed = self.under_way.is_empty() && self.shared.held.len() == 0;
         self.read_hints(lanes);
         let now = Instant::now();
         let has_looked =
@@ -77,28 +103,50 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
                 && is_empty_handed
                 && !is_any_running(&mut tx.conn(), |lane| options.is_mine(lane)).await?;
         }
-        let room = self.shared.room();
-        if !lanes.is_empty() && room.is_worth_a_lease && self.lease(lanes, room.jobs).await? {
+        let room = self.shared.room(self.asked);
+        let is_worth_it = room.is_worth_a_lease && (self.under_way.is_empty() || room.is_worth_a_second);
+        if !lanes.is_empty()
+            && is_worth_it
+            && let Some(engine) = self.idle.pop()
+        {
+            self.lease(engine, lanes.plan(room.jobs), room.jobs);
             return Ok(Turn::GoOn);
         }
         // Once more, for what others leased since.
         if is_quiet && lanes.is_empty() && !self.is_work_elsewhere().await? {
             return Ok(Turn::Idle);
         }
-        self.wait(lanes).await;
+        self.wait(lanes).await?;
         Ok(Turn::GoOn)
     }
 
-    async fn lease(&mut self, lanes: &mut ReadyLanes, room: usize) -> Result<bool, EngineError> {
-        let options = &self.shared.options;
-        let plan: Vec<LaneRoom> = lanes.plan(room);
-        let asked_at = Instant::now();
-        let leased = self.shared.leasing.lease(&options.worker_id, &plan, room, options.lease_ttl).await?;
+    /// Begin a lease. It is a task of its own, so that the jobs of one are made ready while those of another
+    /// are written.
+    fn lease(&mut self, engine: Engine, plan: Plan, room: usize) {
+        let options = Arc::clone(&self.shared.options);
+        self.asked += room;
+        self.under_way.spawn(async move {
+            let asked_at = Instant::now();
+            let leased = engine.lease(&options.worker_id, &plan.lanes, room, options.lease_ttl).await;
+            Lease { engine, plan, room, asked_at, leased }
+        });
+    }
+
+    /// A lease came back.
+    fn leased(&mut self, lanes: &mut ReadyLanes, lease: Lease) -> Result<(), EngineError> {
+        let Lease { engine, plan, room, asked_at, leased } = lease;
+        self.idle.push(engine);
+        self.asked -= room;
+        let leased = leased?;
         let elapsed_ms = asked_at.elapsed().as_millis();
-        tracing::debug!(worker.id = options.worker_id, jobs = leased.len(), room, elapsed_ms, "leased");
+        let worker_id = &*self.shared.options.worker_id;
+        tracing::debug!(worker.id = worker_id, jobs = leased.len(), room, elapsed_ms, "leased");
         let is_any = !leased.is_empty();
         if leased.len() < room {
             lanes.exhausted(&plan, is_any, Instant::now());
+        }
+        if is_any && self.shared.held.len() == 0 {
+            self.shared.begins(asked_at);
         }
         // A type that is full is passed over, and may have places again.
         if !self.shared.engine.registry.has_limits() {
@@ -108,7 +156,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         for job in leased {
             (self.start)(job, asked_at);
         }
-        Ok(is_any)
+        Ok(())
     }
 
     fn read_hints(&mut self, lanes: &mut ReadyLanes) {
@@ -122,10 +170,11 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         }
     }
 
-    async fn wait(&mut self, lanes: &mut ReadyLanes) {
+    async fn wait(&mut self, lanes: &mut ReadyLanes) -> Result<(), EngineError> {
         // Room that was not worth a lease may be, once the jobs before are slower.
         let again_at = if lanes.is_empty() { lanes.look_at() } else { Instant::now() + ROOM_PAUSE };
         tokio::select! {
+            Some(lease) = self.under_way.join_next() => return self.leased(lanes, lease.expect(NO_PANIC)),
             () = self.stop.cancelled() => {}
             () = self.shared.freed.notified() => {}
             () = tokio::time::sleep_until(again_at.min(lanes.look_at()).into()) => {}
@@ -136,6 +185,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
                 Err(RecvError::Closed) => {}
             },
         }
+        Ok(())
     }
 
     /// Does any worker run a job of these lanes? It may leave more work behind.

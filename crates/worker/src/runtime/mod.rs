@@ -13,12 +13,15 @@ mod shared;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::{self, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bpc_core::TenantId;
+use bpc_eventstore::Database;
 use bpc_eventstore::seal::KeyFile;
 use bpc_projections::Lane;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{AcquireError, Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::{JoinSet, unconstrained};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -144,25 +147,63 @@ impl Worker {
             helpers.spawn(seal_all(Arc::clone(&shared), key_file.clone(), helpers_stop.clone()));
         }
         let (finished, settling) = mpsc::channel(shared.options.batch * 2);
-        let settler = tokio::spawn(settle_all(Arc::clone(&shared), settling));
+        let settling = Arc::new(Mutex::new(settling));
+        let mut settlers = JoinSet::new();
+        for engine in engines(&shared.engine) {
+            settlers.spawn(settle_all(Arc::clone(&shared), engine, Arc::clone(&settling)));
+        }
 
         let attempts = TaskTracker::new();
         let places = Arc::new(Semaphore::new(shared.options.concurrency));
         let start = |leased: LeasedJob, asked_at: Instant| {
-            let place = Arc::clone(&places).acquire_owned();
+            let place = in_line(Arc::clone(&places).acquire_owned());
             start(&shared, &attempts, place, finished.clone(), leased, asked_at, &stop);
         };
-        let leaser = Leaser { shared: Arc::clone(&shared), hints, start, stop: &stop };
+        let leaser = Leaser {
+            shared: Arc::clone(&shared),
+            hints,
+            start,
+            stop: &stop,
+            idle: engines(&shared.engine),
+            under_way: JoinSet::new(),
+            asked: 0,
+        };
         let ended = leaser.lease_all().await;
 
         attempts.close();
         wind_down(&shared, &attempts).await;
         drop(finished);
-        settler.await.expect("the settler does not panic");
+        settlers.join_all().await;
         helpers_stop.cancel();
         helpers.close();
         helpers.wait().await;
         ended.map(|()| shared.counts.report())
+    }
+}
+
+/// As many engines, each on a connection of its own, as there can usefully be transactions of a kind at a
+/// time: while one waits for the disk or is made ready another can be written, but SQLite has one writer.
+fn engines(engine: &Engine) -> Vec<Engine> {
+    let at_once = match engine.store.database {
+        Database::Postgres(_) => 2,
+        Database::Sqlite(_) => 1,
+    };
+    (0..at_once).map(|_| engine.dedicated()).collect()
+}
+
+/// Stand in line for a place now, not when the task that waits for it first runs: jobs begin in the order in which
+/// they were leased.
+fn in_line<T: Send>(place: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+    let mut place = Box::pin(unconstrained(place));
+    let mut got = match place.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
+        Poll::Ready(got) => Some(got),
+        Poll::Pending => None,
+    };
+    async move {
+        match got.take() {
+            Some(got) => got,
+            None => place.await,
+        }
     }
 }
 

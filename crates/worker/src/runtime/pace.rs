@@ -5,17 +5,21 @@ use std::time::{Duration, Instant};
 
 const WINDOW: Duration = Duration::from_millis(500);
 const AHEAD: Duration = Duration::from_millis(100);
+/// The shortest time from which to judge.
+const AGE_MIN: Duration = Duration::from_millis(20);
 
 /// Jobs finished lately, forgotten exponentially.
 #[derive(Debug)]
 pub(super) struct Pace {
     jobs_in_window: f64,
     at: Instant,
+    /// Since when there is something to remember.
+    since: Instant,
 }
 
 impl Pace {
     pub(super) fn new(at: Instant) -> Self {
-        Pace { jobs_in_window: 0.0, at }
+        Pace { jobs_in_window: 0.0, at, since: at }
     }
 
     /// So many more are finished.
@@ -24,9 +28,19 @@ impl Pace {
         self.at = at;
     }
 
+    /// Work begins again. If the work before is forgotten, the first jobs count as what was done since now, not
+    /// as what was done in a whole window: a queue that fills up is at full speed after tens of milliseconds.
+    pub(super) fn begin(&mut self, at: Instant) {
+        if self.recent(at) < 1.0 {
+            *self = Pace::new(at);
+        }
+    }
+
     /// Jobs to hold ready, at most `most`.
     pub(super) fn ahead(&self, at: Instant, most: usize) -> usize {
-        let jobs = self.recent(at) * AHEAD.as_secs_f64() / WINDOW.as_secs_f64();
+        let age = at.saturating_duration_since(self.since).max(AGE_MIN).as_secs_f64();
+        let seen = WINDOW.as_secs_f64() * -(-age / WINDOW.as_secs_f64()).exp_m1();
+        let jobs = self.recent(at) * AHEAD.as_secs_f64() / seen;
         (jobs as usize).min(most)
     }
 
@@ -55,6 +69,18 @@ mod tests {
         assert!((6..=10).contains(&after_a_second_of(100)));
         assert!((400..600).contains(&after_a_second_of(5_000)));
         assert_eq!(after_a_second_of(100_000), 1000);
+    }
+
+    #[test]
+    fn work_that_begins_is_judged_by_the_time_since_then() {
+        let start = Instant::now();
+        let mut pace = Pace::new(start);
+        let begun = start + Duration::from_secs(60);
+        pace.begin(begun);
+        pace.finished(64, begun + Duration::from_millis(20));
+        assert!((250..400).contains(&pace.ahead(begun + Duration::from_millis(20), 1000)));
+        pace.finished(64, begun + Duration::from_secs(10));
+        assert!((10..20).contains(&pace.ahead(begun + Duration::from_secs(10), 1000)));
     }
 
     #[test]

@@ -6,46 +6,59 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bpc_core::job::Outcome;
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 
 use crate::backoff::Backoff;
-use crate::engine::{Attempt, Settled};
+use crate::engine::{Attempt, Engine, Settled};
 use crate::error::EngineError;
 
 use super::shared::Shared;
 
 const LINGER: Duration = Duration::from_millis(1);
 
-/// Settle until every sender is gone and nothing waits.
-pub(super) async fn settle_all(shared: Arc<Shared>, mut finished: mpsc::Receiver<Attempt>) {
+/// Where finished attempts wait for one of the settlers.
+pub(super) type Finished = Arc<Mutex<mpsc::Receiver<Attempt>>>;
+
+/// Settle on a database connection of its own until every sender is gone and nothing waits.
+pub(super) async fn settle_all(shared: Arc<Shared>, engine: Engine, finished: Finished) {
     let most = shared.options.batch;
     let mut batch = Vec::with_capacity(most);
-    while finished.recv_many(&mut batch, most).await > 0 {
-        // Others are about to finish: a moment's wait makes one commit of many.
-        if batch.len() < most && shared.held.len() > batch.len() {
-            tokio::time::sleep(LINGER).await;
-            while batch.len() < most
-                && let Ok(attempt) = finished.try_recv()
-            {
-                batch.push(attempt);
-            }
+    loop {
+        gather(&shared, &finished, &mut batch, most).await;
+        if batch.is_empty() {
+            return;
         }
         let started = Instant::now();
-        settle(&shared, &batch).await;
+        settle(&shared, &engine, &batch).await;
         let elapsed_ms = started.elapsed().as_millis();
         tracing::debug!(worker.id = shared.options.worker_id, jobs = batch.len(), elapsed_ms, "settled");
         batch.clear();
     }
 }
 
+/// What has finished, or nothing if nothing ever will.
+async fn gather(shared: &Shared, finished: &Finished, batch: &mut Vec<Attempt>, most: usize) {
+    let mut finished = finished.lock().await;
+    finished.recv_many(batch, most).await;
+    // Others are about to finish: a moment's wait makes one commit of many.
+    if !batch.is_empty() && batch.len() < most && shared.held.len() > batch.len() {
+        tokio::time::sleep(LINGER).await;
+        while batch.len() < most
+            && let Ok(attempt) = finished.try_recv()
+        {
+            batch.push(attempt);
+        }
+    }
+}
+
 /// Settle a batch, however long the database is away: the outcomes are here and nowhere else.
-async fn settle(shared: &Shared, batch: &[Attempt]) {
+async fn settle(shared: &Shared, engine: &Engine, batch: &[Attempt]) {
     let mut backoff = Backoff::default();
     let mut conflicts = 0;
     // Whatever becomes of them: a lease that is not ended here is by the reaper, when its time comes.
     let leases = shared.held.leases_over();
     loop {
-        match shared.settling.settle_and_end(&shared.options.worker_id, batch, &leases).await {
+        match engine.settle_and_end(&shared.options.worker_id, batch, &leases).await {
             Ok(settled) => {
                 if !backoff.is_first() {
                     tracing::info!(jobs = batch.len(), "the database is back, settled");
@@ -69,7 +82,7 @@ async fn settle(shared: &Shared, batch: &[Attempt]) {
             // One bad job must not fail its neighbours.
             Err(_) if batch.len() > 1 => {
                 for attempt in batch {
-                    Box::pin(settle(shared, std::slice::from_ref(attempt))).await;
+                    Box::pin(settle(shared, engine, std::slice::from_ref(attempt))).await;
                 }
                 return;
             }

@@ -17,9 +17,6 @@ use super::{WorkerOptions, WorkerReport};
 /// One worker's state.
 pub(super) struct Shared {
     pub(super) engine: Engine,
-    /// The leaser's and the settler's own: each has one transaction after the other.
-    pub(super) leasing: Engine,
-    pub(super) settling: Engine,
     pub(super) options: Arc<WorkerOptions>,
     pub(super) held: HeldJobs,
     /// A job was let go of, so there may be room for others.
@@ -33,8 +30,6 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(engine: Engine, options: Arc<WorkerOptions>) -> Self {
         Shared {
-            leasing: engine.dedicated(),
-            settling: engine.dedicated(),
             engine,
             options,
             held: HeldJobs::default(),
@@ -54,15 +49,20 @@ impl Shared {
         self.freed.notify_one();
     }
 
-    /// How many jobs may be leased now.
-    pub(super) fn room(&self) -> Room {
+    /// Jobs are leased where none was held.
+    pub(super) fn begins(&self, at: Instant) {
+        self.pace().begin(at);
+    }
+
+    /// How many jobs may be leased now, while so many are being.
+    pub(super) fn room(&self, asked: usize) -> Room {
         let ahead = self.pace().ahead(Instant::now(), self.options.batch);
-        // Twice: one batch is being settled while the next is leased and run. So no lease takes all there is
-        // room for, or leasing and settling would wait for each other in turn.
-        let capacity = self.options.concurrency + 2 * ahead;
+        // Three times: while one batch is settled and another run, a third is leased. So no lease takes all there
+        // is room for, or leasing and settling would wait for each other in turn.
+        let capacity = self.options.concurrency + 3 * ahead;
         let most = self.options.batch.min(ahead.max(self.options.concurrency));
-        let jobs = capacity.saturating_sub(self.held.len()).min(most);
-        Room { jobs, is_worth_a_lease: jobs > 0 && jobs >= ahead }
+        let jobs = capacity.saturating_sub(self.held.len() + asked).min(most);
+        Room { jobs, is_worth_a_lease: jobs > 0 && jobs >= ahead, is_worth_a_second: jobs >= SECOND_LEASE }
     }
 
     fn pace(&self) -> std::sync::MutexGuard<'_, Pace> {
@@ -77,7 +77,12 @@ pub(super) struct Room {
     /// Small leases cost as much as large ones: while jobs are fast, more are fetched only once there
     /// is room for a good number.
     pub(super) is_worth_a_lease: bool,
+    /// Even while another is under way.
+    pub(super) is_worth_a_second: bool,
 }
+
+/// Fewer jobs than this are not worth walking over those that another lease has locked.
+const SECOND_LEASE: usize = 250;
 
 /// What has been done so far.
 #[derive(Debug, Default)]

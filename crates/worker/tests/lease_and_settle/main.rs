@@ -127,6 +127,21 @@ bpc_testkit::on_both_databases! {
         scene.assert_sound().await;
     }
 
+    async fn the_place_of_a_row_may_have_become_that_of_another_job(db) {
+        let scene = Scene::still(&db).await;
+        let (one, other) = (scene.enqueue(Act::Nothing).await, scene.enqueue(Act::Nothing).await);
+        let mut leased = scene.lease("w", 2).await;
+        leased.sort_by_key(|it| it.job.job_id != one);
+        let mut attempt = succeeded(&leased[0], Effects::none());
+        attempt.place = leased[1].place.clone();
+        assert_eq!(scene.settle("w", attempt).await, Settled::Recorded(Status::Succeeded));
+        assert_eq!((scene.status(one).await, scene.status(other).await), (Status::Succeeded, Status::Running));
+        scene.assert_sound().await;
+        let attempt = succeeded(&leased[1], Effects::none());
+        assert_eq!(scene.settle("w", attempt).await, Settled::Recorded(Status::Succeeded));
+        scene.assert_sound().await;
+    }
+
     async fn settling_twice_says_already(db) {
         let scene = Scene::still(&db).await;
         for n in 0..4 {

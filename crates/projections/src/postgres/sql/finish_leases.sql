@@ -1,11 +1,13 @@
 -- Jobs of attempts that are held, unmoved since they were leased, and succeeded with nothing to commit
--- but that: from the one view to the other by what is known of them. Nothing is read or sent but their
--- ids; a job that is not answered is looked at by itself.
+-- but that: from the one view to the other by what is known of them. Nothing is sent but where their rows
+-- were when they were leased, and nobody has touched them if they are as they should be; a job that is not
+-- answered is looked at by itself. The place of a row that is gone may have been given to another, so the
+-- caller must see whose rows these were before it commits.
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
 ), taken AS (
     DELETE FROM job_queue
-    WHERE job_id = ANY($2::uuid[]) AND running AND version = fence AND worker_id = $3 AND NOT cancel_requested
+    WHERE ctid = ANY($2::text[]::tid[]) AND running AND version = fence AND worker_id = $3 AND NOT cancel_requested
         AND lease_expires_at > (SELECT now FROM clock)
     RETURNING *
 ), finished AS (
