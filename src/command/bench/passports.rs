@@ -19,6 +19,7 @@ use bpc_passport::rules::shipped::eu_2023_1542;
 use bpc_passport::rules::{Checked, check, parse};
 use bpc_passport::snapshot::SealedSnapshot;
 use bpc_worker::{Engine, Registry, Worker, WorkerOptions};
+use futures_util::stream::{self, StreamExt, TryStreamExt};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +40,8 @@ const AS_OF: &str = "2027-02-18";
 const WRONG_EVERY: usize = 50;
 /// How long compiling alone is measured.
 const COMPILE_FOR: Duration = Duration::from_secs(3);
+/// Commands under way at a time.
+const PEOPLE: usize = 8;
 const KINDS: [DocumentKind; 3] = [DocumentKind::Bom, DocumentKind::Pcf, DocumentKind::DueDiligence];
 
 /// What was measured. The names are part of the contract.
@@ -148,6 +151,12 @@ struct Bench<'a> {
     tenant: TenantId,
 }
 
+/// One battery and its documents.
+struct Battery {
+    sku: String,
+    documents: Vec<Uuid>,
+}
+
 impl Bench<'_> {
     async fn rules(&self) -> Result<(Uuid, Duration), Failure> {
         let (actor, start) = (&self.call.actor, Instant::now());
@@ -158,55 +167,71 @@ impl Bench<'_> {
         Ok((added.id, start.elapsed()))
     }
 
-    /// Every battery the whole way. Uploads and orders are a person's commands, one transaction each; the
+    /// Every battery the whole way. Uploads and orders are commands of several people, one transaction each; the
     /// rest is done by the workers.
     async fn pipeline(&self, rules: Uuid, number: usize) -> Result<(), Failure> {
-        let (engine, tenant, actor) = (&self.engine, self.tenant, &self.call.actor);
-        let bar = progress::bar(self.call.output, "documents", number as u64);
-        let mut batteries = Vec::with_capacity(number);
-        for index in 0..number {
-            let (sku, text) = battery(index);
-            let mut documents = Vec::with_capacity(KINDS.len());
-            for kind in KINDS {
-                let new = NewDocument {
-                    name: format!("{sku}.json"),
-                    kind,
-                    format: Format::Auto,
-                    sku: None,
-                    bytes: text.clone().into_bytes(),
-                };
-                documents.push(add_document(engine, tenant, actor, new).await?.id);
-            }
-            batteries.push((sku, documents));
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
+        let batteries = self.each("documents", 0..number, |index| self.upload(index)).await?;
         self.work().await?;
-        let bar = progress::bar(self.call.output, "snapshots", number as u64);
-        let mut snapshots = Vec::with_capacity(number);
-        for (sku, documents) in &batteries {
-            let id = create_snapshot(engine, tenant, actor, sku, documents).await?;
-            build_snapshot(engine, tenant, actor, id).await?;
-            snapshots.push(id);
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
+        let snapshots = self.each("snapshots", &batteries, |battery| self.snapshot(battery)).await?;
         self.work().await?;
-        let bar = progress::bar(self.call.output, "orders", number as u64);
-        for ((sku, _), snapshot_id) in batteries.iter().zip(snapshots) {
-            seal_snapshot(engine, tenant, actor, &self.settings, snapshot_id).await?;
-            let (product, _) = add_product(engine, tenant, actor, sku, sku).await?;
-            let order = CompileOrder {
-                passport_id: create_passport(engine, tenant, actor, product.id).await?,
-                snapshot_id,
-                rule_version_id: rules,
-                as_of: Some(AS_OF.parse().expect("a day")),
-            };
-            compile_passport(engine, tenant, actor, &self.settings, order).await?;
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
+        let orders = batteries.iter().zip(snapshots);
+        self.each("orders", orders, |(battery, snapshot)| self.order(rules, battery, snapshot)).await?;
         self.work().await
+    }
+
+    /// What `work` gives for each, some at a time.
+    async fn each<I, T, F>(
+        &self,
+        label: &'static str,
+        items: impl IntoIterator<Item = I, IntoIter: ExactSizeIterator>,
+        work: impl Fn(I) -> F,
+    ) -> Result<Vec<T>, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let items = items.into_iter();
+        let bar = progress::bar(self.call.output, label, items.len() as u64);
+        let under_way = stream::iter(items.map(work)).buffered(PEOPLE).inspect_ok(|_| bar.inc(1));
+        let done = under_way.try_collect().await;
+        bar.finish_and_clear();
+        done
+    }
+
+    async fn upload(&self, index: usize) -> Result<Battery, Failure> {
+        let (sku, text) = battery(index);
+        let mut documents = Vec::with_capacity(KINDS.len());
+        for kind in KINDS {
+            let new = NewDocument {
+                name: format!("{sku}.json"),
+                kind,
+                format: Format::Auto,
+                sku: None,
+                bytes: text.clone().into_bytes(),
+            };
+            documents.push(add_document(&self.engine, self.tenant, &self.call.actor, new).await?.id);
+        }
+        Ok(Battery { sku, documents })
+    }
+
+    async fn snapshot(&self, battery: &Battery) -> Result<Uuid, Failure> {
+        let (engine, tenant, actor) = (&self.engine, self.tenant, &self.call.actor);
+        let id = create_snapshot(engine, tenant, actor, &battery.sku, &battery.documents).await?;
+        build_snapshot(engine, tenant, actor, id).await?;
+        Ok(id)
+    }
+
+    async fn order(&self, rules: Uuid, battery: &Battery, snapshot_id: Uuid) -> Result<(), Failure> {
+        let (engine, tenant, actor) = (&self.engine, self.tenant, &self.call.actor);
+        seal_snapshot(engine, tenant, actor, &self.settings, snapshot_id).await?;
+        let (product, _) = add_product(engine, tenant, actor, &battery.sku, &battery.sku).await?;
+        let order = CompileOrder {
+            passport_id: create_passport(engine, tenant, actor, product.id).await?,
+            snapshot_id,
+            rule_version_id: rules,
+            as_of: Some(AS_OF.parse().expect("a day")),
+        };
+        compile_passport(engine, tenant, actor, &self.settings, order).await?;
+        Ok(())
     }
 
     /// Workers with connections of their own, until nothing is left.

@@ -53,6 +53,8 @@ fn pool_options(connections_max: u32, acquire_timeout: Duration) -> PgPoolOption
     PgPoolOptions::new()
         .max_connections(connections_max)
         .acquire_timeout(acquire_timeout)
+        // Many handlers share few connections, so waiting for one is how a busy worker is; not getting one is an error.
+        .acquire_slow_threshold(acquire_timeout)
         // A round trip saved each time. A connection that died meanwhile fails its first statement, and
         // every verb of the engine tries again.
         .test_before_acquire(false)
