@@ -7,18 +7,22 @@ use std::sync::{Arc, Mutex};
 use bpc_core::Hash;
 use bpc_worker::{Store, StoreError};
 use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
 
 use super::state::RuleVersion;
 use crate::pack::PackError;
 use crate::pack::event::blob;
 use crate::rules::{Checked, LoadError, Source, Sources, check, load, parse};
 
-/// Packages that a process has used. Parsing and checking one takes longer than compiling a passport
-/// under it.
+/// Packages that a process has used. Parsing and checking one takes as long as compiling a hundred passports
+/// under it, so whoever wants the same at the same time waits for the first.
 #[derive(Clone, Debug, Default)]
 pub(in crate::pack) struct Library {
-    checked: Arc<Mutex<HashMap<Hash, Arc<Checked>>>>,
+    checked: Arc<Mutex<HashMap<Hash, Place>>>,
 }
+
+/// Where a package is, or will be.
+type Place = Arc<OnceCell<Arc<Checked>>>;
 
 /// More are dropped together; nobody compiles under so many at once.
 const KEPT_MAX: usize = 32;
@@ -30,32 +34,33 @@ impl Library {
         store: &Store,
         version: &RuleVersion,
     ) -> Result<Arc<Checked>, PackError> {
-        if let Some(checked) = self.kept(version.sources) {
-            return Ok(checked);
-        }
-        let sources = read(&blob(store, version.sources).await?)
-            .ok_or_else(|| StoreError::Damaged(format!("files of rule package version {}", version.id)))?;
-        let checked = Arc::new(checked(&sources)?);
-        if checked.rules_hash() != version.rules_hash {
-            let message = format!(
-                "this program reads rule package version {} as {}, but it was added as {}: use the program that added it",
-                version.id,
-                checked.rules_hash(),
-                version.rules_hash
-            );
-            return Err(PackError::refused("REPLAY_MISMATCH", message));
-        }
-        let mut kept = self.checked.lock().expect("no panic while held");
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
-        }
-        kept.insert(version.sources, Arc::clone(&checked));
-        Ok(checked)
+        let place = self.place(version.sources);
+        place.get_or_try_init(|| read_checked(store, version)).await.cloned()
     }
 
-    fn kept(&self, sources: Hash) -> Option<Arc<Checked>> {
-        self.checked.lock().expect("no panic while held").get(&sources).cloned()
+    fn place(&self, sources: Hash) -> Place {
+        let mut kept = self.checked.lock().expect("no panic while held");
+        if kept.len() >= KEPT_MAX && !kept.contains_key(&sources) {
+            kept.clear();
+        }
+        Arc::clone(kept.entry(sources).or_default())
     }
+}
+
+async fn read_checked(store: &Store, version: &RuleVersion) -> Result<Arc<Checked>, PackError> {
+    let sources = read(&blob(store, version.sources).await?)
+        .ok_or_else(|| StoreError::Damaged(format!("files of rule package version {}", version.id)))?;
+    let checked = Arc::new(checked(&sources)?);
+    if checked.rules_hash() != version.rules_hash {
+        let message = format!(
+            "this program reads rule package version {} as {}, but it was added as {}: use the program that added it",
+            version.id,
+            checked.rules_hash(),
+            version.rules_hash
+        );
+        return Err(PackError::refused("REPLAY_MISMATCH", message));
+    }
+    Ok(checked)
 }
 
 /// Parse and check, or everything that is wrong, with the source.
