@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use bpc_core::{Job, Timestamp};
+use bpc_core::Timestamp;
 use bpc_projections::{Lane, LaneRoom, WaitingLane};
 
 use super::WorkerOptions;
@@ -74,14 +74,18 @@ impl ReadyLanes {
         Plan { lanes: self.ready.iter().map(room).collect(), told: self.told }
     }
 
-    /// Leased, in the order of the queue and leaving none out: the next lease need not walk over these again.
-    pub(super) fn leased<'a>(&mut self, jobs: impl Iterator<Item = &'a Job>) {
+    /// Leased by this plan, in the order of the queue and leaving none out: the next lease need not walk over
+    /// these again, unless something was heard since, which may have been due before them.
+    pub(super) fn leased(&mut self, plan: &Plan, jobs: impl Iterator<Item = (u8, Timestamp)>) {
         let [ready] = &mut self.ready.values_mut().collect::<Vec<_>>()[..] else {
             return;
         };
-        for job in jobs {
-            if let Some(since) = ready.since.get_mut(usize::from(job.priority)) {
-                *since = job.scheduled_at.max(*since);
+        if ready.told > plan.told {
+            return;
+        }
+        for (priority, scheduled_at) in jobs {
+            if let Some(since) = ready.since.get_mut(usize::from(priority)) {
+                *since = scheduled_at.max(*since);
             }
         }
     }
@@ -172,6 +176,21 @@ mod tests {
         let plan = lanes.plan(10);
         lanes.exhausted(&plan, true, now);
         assert!(lanes.look_at() <= now);
+    }
+
+    #[test]
+    fn a_lease_begins_where_the_last_one_ended_unless_something_was_heard_since() {
+        let options = WorkerOptions::named("w");
+        let mut lanes = ReadyLanes::new(Instant::now());
+        let since = |lanes: &ReadyLanes| lanes.plan(1).lanes[0].since[2];
+        lanes.hint(lane("a"), &options);
+        let plan = lanes.plan(10);
+        let at = Timestamp::from_micros;
+        lanes.leased(&plan, [(2, at(7)), (2, at(5))].into_iter());
+        assert_eq!(since(&lanes), at(7));
+        lanes.hint(lane("a"), &options);
+        lanes.leased(&plan, [(2, at(9))].into_iter());
+        assert_eq!(since(&lanes), at(0));
     }
 
     #[test]

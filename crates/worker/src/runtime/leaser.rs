@@ -150,7 +150,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         }
         // A type that is full is passed over, and may have places again.
         if !self.shared.engine.registry.has_limits() {
-            lanes.leased(leased.iter().map(|leased| &leased.job));
+            lanes.leased(&plan, leased.iter().map(|it| (it.job.priority, it.job.scheduled_at)));
         }
         self.shared.counts.leased(leased.len());
         for job in leased {
