@@ -47,6 +47,8 @@ pub struct RawEvent<'a> {
     pub event_hash: Option<&'a Hash>,
     /// The stream it is stored under, if the place says so.
     pub stream_id: Option<StreamId>,
+    /// The hash that is said to stand before it, if any is.
+    pub previous: Option<&'a Hash>,
 }
 
 /// Streams that want an exact look, and why.
@@ -87,6 +89,8 @@ pub struct Tally {
     pub suspects: Suspects,
     /// Streams above this did not fit: the events are to be read again for them.
     pub followed_to: u64,
+    /// Was every hash that is said to stand before a sound event the one before it?
+    pub is_linked: bool,
     begun: Begun,
     keys: Keys,
 }
@@ -112,6 +116,7 @@ pub struct Checker {
     keys: Keys,
     live: LiveStreams,
     suspects: Suspects,
+    is_linked: bool,
     /// Where the range began; what comes before was followed by another run.
     is_first_run: bool,
     clock: Clock,
@@ -125,7 +130,15 @@ impl Checker {
         let is_first_run = *range.start() == 0;
         let live = LiveStreams::new(range, bytes_max);
         let owner = (String::new(), [0; 16], keys.owner("", [0; 16]));
-        Checker { keys, live, suspects: Suspects::default(), is_first_run, clock: Clock::default(), owner }
+        Checker {
+            keys,
+            live,
+            suspects: Suspects::default(),
+            is_linked: true,
+            is_first_run,
+            clock: Clock::default(),
+            owner,
+        }
     }
 
     /// Check one row of the database. Returns the leaf of what the event says it is, if it says so.
@@ -187,11 +200,14 @@ impl Checker {
             return None;
         }
         let is_elsewhere = raw.stream_id.is_some_and(|stored| stored != stream);
+        let is_before = |said: &Hash| self.live.get(fingerprint).is_some_and(|live| live.hash == said.0);
+        let is_linked = raw.previous.is_none_or(is_before);
         let followed = self.follow(fingerprint, &event, raw.event_bytes, raw.event_hash);
         let Some(hash) = followed.filter(|_| !is_elsewhere) else {
             self.suspects.add(stream, number);
             return None;
         };
+        self.is_linked &= is_linked;
         Some(event_leaf(event.stream_type, stream, Version(event.version), &hash))
     }
 
@@ -206,7 +222,7 @@ impl Checker {
         let begun = self.live.into_begun();
         let mut suspects = self.suspects;
         suspects.all |= begun.has_twins();
-        Tally { suspects, followed_to, begun, keys: self.keys }
+        Tally { suspects, followed_to, is_linked: self.is_linked, begun, keys: self.keys }
     }
 
     /// The next event of a stream: `None` if it is not.
