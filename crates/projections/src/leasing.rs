@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::calendar::{LeaseId, ended_leases};
 use crate::lanes::LaneRoom;
 use crate::postgres::Due;
+use crate::write::JobWrites;
 use crate::{postgres, sqlite};
 
 /// A job that may be leased.
@@ -102,15 +103,48 @@ pub async fn leasable_jobs_alone(
     let Database::Sqlite(pools) = &store.database else {
         return Ok(None);
     };
+    pools.read(find_alone(store, lanes, types, limit)).await.transpose()
+}
+
+/// What finds due jobs on the thread that keeps a connection.
+fn find_alone(
+    store: &Store,
+    lanes: &[LaneRoom],
+    types: &[&str],
+    limit: usize,
+) -> impl FnOnce(&Connection) -> Result<Taken<Leasable>, StoreError> + Send + use<> {
     let types = serde_json::to_string(types).expect("strings are JSON");
     let (lanes, clock) = (lanes.to_vec(), store.clock.clone());
-    let read = move |conn: &Connection| {
+    move |conn| {
         let now = clock.host();
         let mut rows = sqlite::alone::leasable_jobs(conn, now, &lanes, &types, limit)?;
         merge(&mut rows, limit);
         Ok(Taken { now, rows })
+    }
+}
+
+/// Find due jobs and write what `lease` makes of them, in a transaction of its own and one hand-over; durable when
+/// it returns. `None` if the database has no short way for this.
+pub async fn lease_jobs_alone<R: Send + 'static>(
+    store: &Store,
+    lanes: &[LaneRoom],
+    types: &[&str],
+    limit: usize,
+    lease: impl FnOnce(Taken<Leasable>) -> (R, JobWrites) + Send + 'static,
+) -> Result<Option<R>, StoreError> {
+    let Database::Sqlite(pools) = &store.database else {
+        return Ok(None);
     };
-    pools.read(read).await.transpose()
+    if !store.fault.is_spent() {
+        return Ok(None);
+    }
+    let find = find_alone(store, lanes, types, limit);
+    let write = move |conn: &Connection| {
+        let (leased, writes) = lease(find(conn)?);
+        sqlite::alone::write_jobs(conn, &writes)?;
+        Ok(leased)
+    };
+    pools.write(write).await.transpose()
 }
 
 /// The same, leased by the statement that finds them: what is left to write are their events, and the lease.

@@ -6,14 +6,17 @@ use bpc_core::job::{Command, transition};
 use bpc_core::{EventRecord, Job as JobState, Timestamp};
 use bpc_eventstore::Database;
 use bpc_projections::{
-    JobWrites, LaneRoom, Leasable, LeaseId, Place, leasable_jobs, leasable_jobs_alone, take_jobs, write_jobs,
-    write_jobs_alone, write_leases,
+    JobWrites, LaneRoom, Leasable, LeaseId, Place, Taken, leasable_jobs, leasable_jobs_alone,
+    lease_jobs_alone, take_jobs, write_jobs, write_jobs_alone, write_leases,
 };
 
 use crate::error::EngineError;
 
 use super::limits::Limits;
 use super::{Engine, source, stamp};
+
+/// So few jobs that computing their events under the lock keeps nobody waiting.
+const A_FEW: usize = 128;
 
 /// A job that this worker may run until its lease ends.
 #[derive(Clone, Debug)]
@@ -66,8 +69,8 @@ impl Engine {
     }
 
     /// On SQLite only one transaction at a time can write, so a worker that is alone finds its jobs and
-    /// computes their events before it begins one. Should somebody
-    /// else take or cancel one of them meanwhile, nothing is written, and for a while jobs are found under
+    /// computes their events before it begins one. (A few are found, computed and written in one go, so that
+    /// whoever waits for a single job waits for one thread only once.) Should somebody else take or cancel one of them meanwhile, nothing is written, and for a while jobs are found under
     /// the lock again: `None`.
     async fn lease_early(
         &self,
@@ -76,10 +79,27 @@ impl Engine {
         limit: usize,
         ttl: Duration,
     ) -> Result<Option<Vec<LeasedJob>>, EngineError> {
-        if self.registry.has_limits() || self.crowd.is_about() {
+        if self.registry.has_limits() {
             return Ok(None);
         }
         let types: Vec<&str> = self.registry.type_names().collect();
+        if limit <= A_FEW {
+            let worker_id = worker_id.to_owned();
+            let lease = move |taken: Taken<Leasable>| match lease_all(
+                &worker_id,
+                ttl,
+                taken.now,
+                taken.rows.into_iter(),
+                JobWrites::lease,
+            ) {
+                Ok((leased, writes)) => (Ok(leased), writes),
+                Err(error) => (Err(error), JobWrites::default()),
+            };
+            return lease_jobs_alone(&self.store, lanes, &types, limit, lease).await?.transpose();
+        }
+        if self.crowd.is_about() {
+            return Ok(None);
+        }
         let Some(taken) = leasable_jobs_alone(&self.store, lanes, &types, limit).await? else {
             return Ok(None);
         };

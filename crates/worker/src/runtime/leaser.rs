@@ -15,6 +15,7 @@ use crate::engine::{Engine, LeasedJob};
 use crate::error::EngineError;
 use crate::wake::Hint;
 
+use super::WorkerOptions;
 use super::lanes::{Plan, ReadyLanes};
 use super::shared::Shared;
 
@@ -109,7 +110,15 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
             && is_worth_it
             && let Some(engine) = self.idle.pop()
         {
-            self.lease(engine, lanes.plan(room.jobs), room.jobs);
+            self.asked += room.jobs;
+            let lease = lease(options, engine, lanes.plan(room.jobs), room.jobs);
+            if room.is_worth_a_second {
+                self.under_way.spawn(lease);
+            } else {
+                // No other would be begun meanwhile, and without a task it comes sooner.
+                let lease = lease.await;
+                self.leased(lanes, lease)?;
+            }
             return Ok(Turn::GoOn);
         }
         // Once more, for what others leased since.
@@ -118,18 +127,6 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         }
         self.wait(lanes).await?;
         Ok(Turn::GoOn)
-    }
-
-    /// Begin a lease. It is a task of its own, so that the jobs of one are made ready while those of another
-    /// are written.
-    fn lease(&mut self, engine: Engine, plan: Plan, room: usize) {
-        let options = Arc::clone(&self.shared.options);
-        self.asked += room;
-        self.under_way.spawn(async move {
-            let asked_at = Instant::now();
-            let leased = engine.lease(&options.worker_id, &plan.lanes, room, options.lease_ttl).await;
-            Lease { engine, plan, room, asked_at, leased }
-        });
     }
 
     /// A lease came back.
@@ -193,6 +190,13 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         let mut tx = self.shared.engine.store.begin_read().await?;
         Ok(is_any_running(&mut tx.conn(), |lane| self.shared.options.is_mine(lane)).await?)
     }
+}
+
+/// Try a lease. As a task of its own the jobs of one are made ready while those of another are written.
+async fn lease(options: Arc<WorkerOptions>, engine: Engine, plan: Plan, room: usize) -> Lease {
+    let asked_at = Instant::now();
+    let leased = engine.lease(&options.worker_id, &plan.lanes, room, options.lease_ttl).await;
+    Lease { engine, plan, room, asked_at, leased }
 }
 
 enum Turn {
