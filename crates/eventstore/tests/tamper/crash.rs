@@ -46,8 +46,9 @@ on_both_databases! {
             }
             polls += 1;
         }
-        // SQLite often answers before it is asked twice.
-        let steps = if store.kind() == "postgres" { 10 } else { 1 };
+        // How many steps there are depends on how often an answer is there before it is asked for: 7 to some twenty
+        // on PostgreSQL were seen, fewer on SQLite.
+        let steps = if store.kind() == "postgres" { 3 } else { 1 };
         assert!(polls > steps, "only {polls} steps were cut off");
     }
 

@@ -1,4 +1,5 @@
-//! Whether other processes work on the same file.
+//! Whether something gets in the way of the short way to lease: other processes that work on the same SQLite file,
+//! or on PostgreSQL a job that cannot be leased.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

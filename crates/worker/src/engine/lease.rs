@@ -15,8 +15,8 @@ use crate::error::EngineError;
 use super::limits::Limits;
 use super::{Engine, source, stamp};
 
-/// So few jobs that computing their events under the lock keeps nobody waiting.
-const A_FEW: usize = 128;
+/// So few jobs that finding them and computing their events under the lock keeps nobody waiting.
+const A_FEW: usize = 256;
 
 /// A job that this worker may run until its lease ends.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl Engine {
             return Ok(None);
         }
         let types: Vec<&str> = self.registry.type_names().collect();
-        if limit <= A_FEW {
+        if limit.saturating_mul(lanes.len()) <= A_FEW {
             let worker_id = worker_id.to_owned();
             let lease = move |taken: Taken<Leasable>| match lease_all(
                 &worker_id,
@@ -128,7 +128,7 @@ impl Engine {
         ttl: Duration,
     ) -> Result<Option<Vec<LeasedJob>>, EngineError> {
         let is_postgres = matches!(self.store.database, Database::Postgres(_));
-        if !is_postgres || self.registry.has_limits() || lanes.is_empty() {
+        if !is_postgres || self.registry.has_limits() || lanes.is_empty() || self.crowd.is_about() {
             return Ok(None);
         }
         let types: Vec<&str> = self.registry.type_names().collect();
@@ -136,6 +136,8 @@ impl Engine {
         let clock = &self.store.clock;
         let taken = take_jobs(&mut tx.conn(), clock, lanes, &types, limit, (worker_id, ttl)).await?;
         let Some(taken) = taken else {
+            // The same job would be met again each time.
+            self.crowd.met();
             return Ok(None);
         };
         if taken.rows.is_empty() {

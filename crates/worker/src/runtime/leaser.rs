@@ -35,13 +35,22 @@ pub(super) struct Leaser<'a, F: Fn(LeasedJob, Instant)> {
     pub(super) under_way: JoinSet<Lease>,
     /// How many jobs those may bring.
     pub(super) asked: usize,
+    /// How many leases were begun.
+    pub(super) begun: u64,
+}
+
+/// What a lease asks for, and as which of all; the first of those under way, or not.
+struct Asking {
+    plan: Plan,
+    room: usize,
+    begun: u64,
+    is_first: bool,
 }
 
 /// A lease, tried.
 pub(super) struct Lease {
     engine: Engine,
-    plan: Plan,
-    room: usize,
+    asking: Asking,
     asked_at: Instant,
     leased: Result<Vec<LeasedJob>, EngineError>,
 }
@@ -63,6 +72,8 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         let mut backoff = Backoff::default();
         while !self.stop.is_cancelled() {
             match self.turn(lanes).await {
+                // A lease that is under way has not said yet whether it can be.
+                Ok(Turn::GoOn) if !self.under_way.is_empty() => continue,
                 Ok(Turn::GoOn) => {}
                 Ok(Turn::Idle) => return Ok(()),
                 Err(error) if error.is_retryable() => {
@@ -73,6 +84,10 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
                     tokio::select! {
                         () = self.stop.cancelled() => return Ok(()),
                         () = backoff.wait() => {}
+                        // Its jobs are held by nobody else.
+                        Some(lease) = self.under_way.join_next() => {
+                            let _ = self.leased(lanes, lease.expect(NO_PANIC));
+                        }
                     }
                     continue;
                 }
@@ -88,6 +103,9 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
 
     async fn turn(&mut self, lanes: &mut ReadyLanes) -> Result<Turn, EngineError> {
         let options = Arc::clone(&self.shared.options);
+        while let Some(lease) = self.under_way.try_join_next() {
+            self.leased(lanes, lease.expect(NO_PANIC))?;
+        }
         // Before the hints are read, so that what a settled job leaves behind is seen.
         let is_empty_handed = self.under_way.is_empty() && self.shared.held.len() == 0;
         self.read_hints(lanes);
@@ -111,15 +129,19 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
             && let Some(engine) = self.idle.pop()
         {
             self.asked += room.jobs;
-            let lease = lease(options, engine, lanes.plan(room.jobs), room.jobs);
-            if room.is_worth_a_second {
+            self.begun += 1;
+            let is_first = self.under_way.is_empty();
+            let asking = Asking { plan: lanes.plan(room.jobs), room: room.jobs, begun: self.begun, is_first };
+            let lease = lease(options, engine, asking);
+            if room.is_worth_a_second && !is_empty_handed {
                 self.under_way.spawn(lease);
-            } else {
-                // No other would be begun meanwhile, and without a task it comes sooner.
-                let lease = lease.await;
-                self.leased(lanes, lease)?;
+                return Ok(Turn::GoOn);
             }
-            return Ok(Turn::GoOn);
+            // No other would be begun meanwhile, and without a task it comes sooner.
+            let lease = lease.await;
+            if self.leased(lanes, lease)? {
+                return Ok(Turn::GoOn);
+            }
         }
         // Once more, for what others leased since.
         if is_quiet && lanes.is_empty() && !self.is_work_elsewhere().await? {
@@ -129,9 +151,9 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         Ok(Turn::GoOn)
     }
 
-    /// A lease came back.
-    fn leased(&mut self, lanes: &mut ReadyLanes, lease: Lease) -> Result<(), EngineError> {
-        let Lease { engine, plan, room, asked_at, leased } = lease;
+    /// A lease came back. Did it bring anything?
+    fn leased(&mut self, lanes: &mut ReadyLanes, lease: Lease) -> Result<bool, EngineError> {
+        let Lease { engine, asking: Asking { plan, room, begun, is_first }, asked_at, leased } = lease;
         self.idle.push(engine);
         self.asked -= room;
         let leased = leased?;
@@ -140,7 +162,9 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         tracing::debug!(worker.id = worker_id, jobs = leased.len(), room, elapsed_ms, "leased");
         let is_any = !leased.is_empty();
         if leased.len() < room {
-            lanes.exhausted(&plan, is_any, Instant::now());
+            // What another lease had locked meanwhile was counted and not found: only a look tells what else there is.
+            let was_alone = is_first && begun == self.begun;
+            lanes.exhausted(&plan, is_any || !was_alone, Instant::now());
         }
         if is_any && self.shared.held.len() == 0 {
             self.shared.begins(asked_at);
@@ -153,7 +177,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         for job in leased {
             (self.start)(job, asked_at);
         }
-        Ok(())
+        Ok(is_any)
     }
 
     fn read_hints(&mut self, lanes: &mut ReadyLanes) {
@@ -171,7 +195,9 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
         // Room that was not worth a lease may be, once the jobs before are slower.
         let again_at = if lanes.is_empty() { lanes.look_at() } else { Instant::now() + ROOM_PAUSE };
         tokio::select! {
-            Some(lease) = self.under_way.join_next() => return self.leased(lanes, lease.expect(NO_PANIC)),
+            Some(lease) = self.under_way.join_next() => {
+                self.leased(lanes, lease.expect(NO_PANIC))?;
+            }
             () = self.stop.cancelled() => {}
             () = self.shared.freed.notified() => {}
             () = tokio::time::sleep_until(again_at.min(lanes.look_at()).into()) => {}
@@ -193,10 +219,10 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
 }
 
 /// Try a lease. As a task of its own the jobs of one are made ready while those of another are written.
-async fn lease(options: Arc<WorkerOptions>, engine: Engine, plan: Plan, room: usize) -> Lease {
+async fn lease(options: Arc<WorkerOptions>, engine: Engine, asking: Asking) -> Lease {
     let asked_at = Instant::now();
-    let leased = engine.lease(&options.worker_id, &plan.lanes, room, options.lease_ttl).await;
-    Lease { engine, plan, room, asked_at, leased }
+    let leased = engine.lease(&options.worker_id, &asking.plan.lanes, asking.room, options.lease_ttl).await;
+    Lease { engine, asking, asked_at, leased }
 }
 
 enum Turn {

@@ -167,6 +167,7 @@ impl Worker {
             idle: engines(&shared.engine),
             under_way: JoinSet::new(),
             asked: 0,
+            begun: 0,
         };
         let ended = leaser.lease_all().await;
 

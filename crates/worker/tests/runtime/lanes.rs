@@ -5,7 +5,7 @@ use std::time::Duration;
 use bpc_core::Status;
 use bpc_worker::{Schedule, WorkerOptions};
 
-use crate::common::{ACTOR, Act, SOON, Scene, Working, job, options, still};
+use crate::common::{ACTOR, Act, SOON, Scene, Working, job, options, second, still};
 
 impl Scene {
     async fn work_with(&self, options: WorkerOptions) -> u64 {
@@ -40,6 +40,22 @@ bpc_testkit::on_both_databases! {
         assert_eq!(scene.notes.order(), ids[..2]);
         assert_eq!(scene.work_with(WorkerOptions { queues, ..options("w") }).await, 1);
         assert_eq!(scene.notes.order(), ids[..3]);
+        scene.assert_sound().await;
+    }
+
+    async fn a_due_job_that_this_worker_cannot_run_does_not_keep_it(db) {
+        let scene = Scene::still(&db).await;
+        scene.enqueue_job(second(Act::Nothing).priority(0)).await;
+        for concurrency in [1, 1000] {
+            scene.enqueue(Act::Nothing).await;
+            let mut registry = bpc_worker::Registry::new();
+            registry.job(crate::common::Probe::new(&scene.notes));
+            let engine = bpc_worker::Engine::new(scene.store().clone(), registry);
+            let options = WorkerOptions { until_idle: true, concurrency, ..options("w") };
+            let run = bpc_worker::Worker::new(engine, options).run(Default::default());
+            let report = tokio::time::timeout(SOON, run).await.expect("it becomes idle").unwrap();
+            assert_eq!((report.leased, report.succeeded), (1, 1));
+        }
         scene.assert_sound().await;
     }
 
