@@ -42,7 +42,8 @@ bpc_testkit::on_both_databases! {
             stop.cancel();
             let report = worker.await.unwrap();
             if report.returned == 0 {
-                assert_eq!(report.succeeded, 1);
+                // What a worker before gave back is done along with it.
+                assert!(report.succeeded >= 1);
                 assert_eq!(rehearsal.status(job).await, Status::Succeeded);
                 return;
             }
