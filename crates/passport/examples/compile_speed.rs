@@ -3,8 +3,7 @@
 //! Compiles passports of the public EV and industrial samples under the shipped package, on one core:
 //! everything from a sealed snapshot and checked rules to payload, proof and receipt.
 
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+mod spent;
 
 use bpc_core::{Hash, TenantId};
 use bpc_passport::compile::{Input, Rules, compile};
@@ -16,6 +15,8 @@ use bpc_passport::rules::{check, parse};
 use bpc_passport::snapshot::SealedSnapshot;
 use uuid::Uuid;
 
+use spent::spent;
+
 const SAMPLES: [(&str, &str, &str); 2] = [
     ("ev", "09521234010012", include_str!("../tests/data/batterypass-ready/ev.gefeg.json")),
     (
@@ -24,15 +25,6 @@ const SAMPLES: [(&str, &str, &str); 2] = [
         include_str!("../tests/data/batterypass-ready/other-industrial.gefeg.json"),
     ),
 ];
-
-/// Time on a processor, where the system tells (a machine may have other things to do); else the time
-/// that went by.
-fn spent() -> Duration {
-    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| BEGAN.elapsed(), Duration::from_nanos)
-}
 
 fn main() {
     let times: u32 = std::env::args().nth(1).map_or(2000, |text| text.parse().expect("a number of times"));

@@ -3,8 +3,9 @@
 //! Evaluates the shipped package over its fixtures, which are made from public samples, on one core;
 //! with `gate` also runs the package's tests once.
 
-use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+mod spent;
+
+use std::time::Duration;
 
 use bpc_core::Hash;
 use bpc_passport::facts::Fact;
@@ -12,6 +13,8 @@ use bpc_passport::rules::shipped::eu_2023_1542;
 use bpc_passport::rules::test::run;
 use bpc_passport::rules::{Context, Leaves, check, evaluate, parse};
 use sha2::{Digest, Sha256};
+
+use spent::spent;
 
 /// Salted leaves cost one hash each, as they do when passports are compiled.
 struct Salted;
@@ -24,15 +27,6 @@ impl Leaves for Salted {
     fn value(&self, fact: &Fact, field: &str, json: &str) -> Hash {
         Hash(Sha256::digest([fact.key().as_bytes(), field.as_bytes(), json.as_bytes()].concat()).into())
     }
-}
-
-/// Time on a processor, where the system tells (a machine may have other things to do); else the time
-/// that went by.
-fn spent() -> Duration {
-    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse().ok());
-    nanoseconds.map_or_else(|| BEGAN.elapsed(), Duration::from_nanos)
 }
 
 fn main() {

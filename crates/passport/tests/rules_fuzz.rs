@@ -4,15 +4,16 @@
 //! A few hundred mutations by default; a minute of them with `BPC_TEST_LONG=1`. Mutations follow from a
 //! seed that is printed with a failure; `BPC_TEST_SEED` sets it.
 
+#[path = "common/no_leaves.rs"]
+mod no_leaves;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use bpc_core::Hash;
-use bpc_passport::facts::Fact;
 use bpc_passport::rules::shipped::eu_2023_1542;
-use bpc_passport::rules::{
-    Checked, Context, Leaves, Source, Sources, check, diff, evaluate, explain, parse, test,
-};
+use bpc_passport::rules::{Checked, Context, Source, Sources, check, diff, evaluate, explain, parse, test};
+
+use no_leaves::NoLeaves;
 
 const SMALL: &str = include_str!("data/rules/small.rules");
 
@@ -80,18 +81,6 @@ const PIECES: &[&str] = &[
     "def f() -> Bool = f();\n",
     "datapoints 1..99999999;",
 ];
-
-struct NoLeaves;
-
-impl Leaves for NoLeaves {
-    fn fact(&self, _: &Fact) -> Hash {
-        Hash::ZERO
-    }
-
-    fn value(&self, _: &Fact, _: &str, _: &str) -> Hash {
-        Hash::ZERO
-    }
-}
 
 #[test]
 fn no_mutation_of_a_real_package_panics_or_hangs() {

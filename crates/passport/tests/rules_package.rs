@@ -1,26 +1,17 @@
 //! The shipped package: both versions, their tests, and what they say about real batteries.
 
-use bpc_core::Hash;
-use bpc_passport::facts::Fact;
+#[path = "common/no_leaves.rs"]
+mod no_leaves;
+
 use bpc_passport::rules::diff::Change;
 use bpc_passport::rules::shipped::{EU_2023_1542, eu_2023_1542};
 use bpc_passport::rules::test::{Run, Scope, run, run_with};
 use bpc_passport::rules::{
-    Checked, Context, EmissionState, InEffect, Leaves, Results, Sources, Verdict, check, diff, diff_outcomes,
+    Checked, Context, EmissionState, InEffect, Results, Sources, Verdict, check, diff, diff_outcomes,
     evaluate, explain, parse,
 };
 
-struct NoLeaves;
-
-impl Leaves for NoLeaves {
-    fn fact(&self, _: &Fact) -> Hash {
-        Hash::ZERO
-    }
-
-    fn value(&self, _: &Fact, _: &str, _: &str) -> Hash {
-        Hash::ZERO
-    }
-}
+use no_leaves::NoLeaves;
 
 fn checked_sources(sources: &Sources) -> Checked {
     let package = parse(sources).unwrap_or_else(|wrong| panic!("{}", wrong.render(sources, false)));

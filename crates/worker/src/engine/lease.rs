@@ -33,6 +33,15 @@ pub struct LeasedJob {
     pub place: Place,
 }
 
+/// What a worker asks for.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    worker_id: &'a str,
+    lanes: &'a [LaneRoom],
+    limit: usize,
+    ttl: Duration,
+}
+
 impl Engine {
     /// Lease up to `limit` due jobs of these lanes for a worker, of types that it has a handler for;
     /// others stay in the queue for a worker that has. Durable when it returns; a crash just
@@ -44,11 +53,15 @@ impl Engine {
         limit: usize,
         ttl: Duration,
     ) -> Result<Vec<LeasedJob>, EngineError> {
-        if let Some(leased) = self.lease_early(worker_id, lanes, limit, ttl).await? {
-            return Ok(leased);
-        }
-        if let Some(leased) = self.lease_found(worker_id, lanes, limit, ttl).await? {
-            return Ok(leased);
+        let request = Request { worker_id, lanes, limit, ttl };
+        if !lanes.is_empty() && !self.registry.has_limits() {
+            let leased = match self.store.database {
+                Database::Postgres(_) => self.lease_found(request).await?,
+                Database::Sqlite(_) => self.lease_alone(request).await?,
+            };
+            if let Some(leased) = leased {
+                return Ok(leased);
+            }
         }
         let mut tx = self.store.begin().await?;
         let limits = Limits::read(&mut tx.conn(), &self.registry).await?;
@@ -68,36 +81,24 @@ impl Engine {
         Ok(leased)
     }
 
-    /// On SQLite only one transaction at a time can write, so a worker that is alone finds its jobs and
-    /// computes their events before it begins one. (A few are found, computed and written in one go, so that
-    /// whoever waits for a single job waits for one thread only once.) Should somebody else take or cancel one of them meanwhile, nothing is written, and for a while jobs are found under
-    /// the lock again: `None`.
-    async fn lease_early(
-        &self,
-        worker_id: &str,
-        lanes: &[LaneRoom],
-        limit: usize,
-        ttl: Duration,
-    ) -> Result<Option<Vec<LeasedJob>>, EngineError> {
-        if self.registry.has_limits() {
-            return Ok(None);
-        }
+    /// On SQLite only one transaction at a time can write. A few jobs are found, computed and written in one go,
+    /// so that whoever waits for a single job waits for one thread only once. More are found and computed before the
+    /// transaction begins: should somebody else take or cancel one of them meanwhile, nothing is written, and for a
+    /// while jobs are found under the lock again. `None` then.
+    async fn lease_alone(&self, request: Request<'_>) -> Result<Option<Vec<LeasedJob>>, EngineError> {
+        let Request { worker_id, lanes, limit, ttl } = request;
         let types: Vec<&str> = self.registry.type_names().collect();
         if limit.saturating_mul(lanes.len()) <= A_FEW {
             let worker_id = worker_id.to_owned();
-            let lease = move |taken: Taken<Leasable>| match lease_all(
-                &worker_id,
-                ttl,
-                taken.now,
-                taken.rows.into_iter(),
-                JobWrites::lease,
-            ) {
-                Ok((leased, writes)) => (Ok(leased), writes),
-                Err(error) => (Err(error), JobWrites::default()),
+            let lease = move |Taken { now, rows }: Taken<Leasable>| {
+                lease_all(&worker_id, ttl, now, rows.into_iter(), JobWrites::lease).map_or_else(
+                    |error| (Err(error), JobWrites::default()),
+                    |(leased, writes)| (Ok(leased), writes),
+                )
             };
             return lease_jobs_alone(&self.store, lanes, &types, limit, lease).await?.transpose();
         }
-        if self.crowd.is_about() {
+        if !self.short_way.is_open() {
             return Ok(None);
         }
         let Some(taken) = leasable_jobs_alone(&self.store, lanes, &types, limit).await? else {
@@ -111,24 +112,18 @@ impl Engine {
         match write_jobs_alone(&self.store, writes).await {
             Ok(()) => Ok(Some(leased)),
             Err(error) if error.is_conflict() => {
-                self.crowd.met();
+                self.short_way.failed();
                 Ok(None)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// On PostgreSQL the statement that finds jobs leases them as well, if none of them could be one too
-    /// many. `None` if one cannot be leased, which must not keep the others.
-    async fn lease_found(
-        &self,
-        worker_id: &str,
-        lanes: &[LaneRoom],
-        limit: usize,
-        ttl: Duration,
-    ) -> Result<Option<Vec<LeasedJob>>, EngineError> {
-        let is_postgres = matches!(self.store.database, Database::Postgres(_));
-        if !is_postgres || self.registry.has_limits() || lanes.is_empty() || self.crowd.is_about() {
+    /// On PostgreSQL the statement that finds jobs leases them as well, as long as none of them could be one too
+    /// many. `None` if one is damaged, which must not keep the others.
+    async fn lease_found(&self, request: Request<'_>) -> Result<Option<Vec<LeasedJob>>, EngineError> {
+        let Request { worker_id, lanes, limit, ttl } = request;
+        if !self.short_way.is_open() {
             return Ok(None);
         }
         let types: Vec<&str> = self.registry.type_names().collect();
@@ -136,8 +131,7 @@ impl Engine {
         let clock = &self.store.clock;
         let taken = take_jobs(&mut tx.conn(), clock, lanes, &types, limit, (worker_id, ttl)).await?;
         let Some(taken) = taken else {
-            // The same job would be met again each time.
-            self.crowd.met();
+            self.short_way.failed();
             return Ok(None);
         };
         if taken.rows.is_empty() {

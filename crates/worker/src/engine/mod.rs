@@ -2,7 +2,6 @@
 //! what follows in one transaction.
 
 mod commit_effects;
-mod crowd;
 mod enqueue;
 mod expire;
 mod history;
@@ -12,6 +11,7 @@ mod limits;
 mod perform;
 mod person;
 mod settle;
+mod short_way;
 mod why;
 
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct Engine {
     /// Wake-ups between enqueuers and workers of this process.
     pub(crate) hints: Hints,
     trigger: Option<Trigger>,
-    crowd: crowd::Crowd,
+    short_way: short_way::ShortWay,
 }
 
 /// How often a verb is tried again when somebody else wrote first.
@@ -54,7 +54,7 @@ impl Engine {
             registry: Arc::new(registry),
             hints: Hints::default(),
             trigger: None,
-            crowd: crowd::Crowd::default(),
+            short_way: short_way::ShortWay::default(),
         }
     }
 
