@@ -1,0 +1,1 @@
+"""What bench/compare is made of. Pure: figures, tables, asked, document. The others build, start and measure."""
