@@ -67,8 +67,10 @@ def _own(figures):
         rows.append([f"{record['events']:,} events in the log", f"{record['ratio']:.2f} x",
                      f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s on an empty log"])
     for record in figures.good("crowd", "ratio"):
+        unfinished = "" if record["done"] >= record["jobs"] else f"; only {record['done']:,} of {record['jobs']:,} jobs in three minutes"
         rows.append([f"{record['many']} workers, {record['connections']:,} connections", f"{record['ratio']:.2f} x",
-                     f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s by {record['few']}"])
+                     f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s by {record['few']} with "
+                     f"{record['base_connections']:,}; {record['whole_ratio']:.2f} x with the time to connect{unfinished}"])
     record = figures.last("pinned")
     if record:
         rows.append([f"transaction open for {record['seconds']:.0f} s", f"{record['ratio']:.2f} x",

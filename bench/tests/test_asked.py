@@ -51,6 +51,14 @@ class Asked(unittest.TestCase):
         self.assertIsNone(row("process with 1,000", small).met)
         self.assertTrue(row("process with 10,000,000", full).met)
 
+    def test_workers_and_connections_are_two_rows_each_by_its_rounds(self):
+        crowd = lambda number, many, ratio: record("bpc-pg", "crowd", number, many=many, few=many // 50, ratio=ratio, rate=1, base=1,
+                                                   connections=many * 5, base_connections=5)
+        records = [crowd(1, 52, 0.9), crowd(1, 256, 0.1), crowd(2, 52, 0.7), crowd(2, 256, 0.9), crowd(3, 52, 0.8), crowd(3, 256, 0.2)]
+        self.assertTrue(row("52 concurrent workers with 260 connections", *records).met)
+        self.assertFalse(row("256 concurrent workers", *records).met)
+        self.assertIsNone(row("8 concurrent workers", crowd(1, 8, 1.0)).met)
+
     def test_a_queue_that_grows_as_fast_at_the_end_has_no_bound(self):
         pinned = lambda sizes: record("bpc-pg", "pinned", 1, ratio=0.8, rate=8, base=10, seconds=600.0, pinned_jobs=10,
                                       queue_bytes=sizes, queue_bytes_after=0, dead_tuples=5)

@@ -2,7 +2,7 @@ import pathlib
 import tempfile
 import unittest
 
-from comparison import document, systems, tables
+from comparison import crowd, document, systems, tables
 from comparison.figures import Figures
 from tests.records import rates, record
 
@@ -25,7 +25,8 @@ class Tables(unittest.TestCase):
         records = [*rates("bpc-pg", "single", [5]), *rates("bpc-pg", "bulk", [5], wal_bytes_per_job=10),
                    *rates("bpc-pg", "process", [5], wal_bytes_per_job=11), record("bpc-pg", "latency", 1, p50=1.0, p99=2.0),
                    record("bpc-pg", "long-log", 1, rate=9, base=10, ratio=0.9, events=30),
-                   record("bpc-pg", "crowd", 1, rate=9, base=10, ratio=0.9, many=256, few=4, connections=1500),
+                   record("bpc-pg", "crowd", 1, rate=9, base=10, ratio=0.9, many=256, few=4, connections=1500, base_connections=22, whole_ratio=0.5,
+                          jobs=100, done=99),
                    record("bpc-pg", "pinned", 1, rate=8, base=10, ratio=0.8, seconds=600.0, pinned_jobs=9, queue_bytes=[1, 2],
                           queue_bytes_after=1, dead_tuples=3),
                    record("bpc-pg", "verify", 1, events=9, pg_rate=1.0, archive_rate=2.0, sha_times=2.5, sha_mb_s=900.0, bytes=5)]
@@ -38,6 +39,14 @@ class Tables(unittest.TestCase):
     def test_disturbed_rounds_are_marked(self):
         text = tables.render(Figures(rates("bpc-pg", "process", [1, 2], disturbed=True)), {})
         self.assertIn("(2 of 2 rounds disturbed) settings", text)
+
+
+class Crowd(unittest.TestCase):
+    def test_the_pace_leaves_out_the_time_until_a_fifth_is_done(self):
+        counts = [(0.0, 0), (5.0, 10), (6.0, 25), (7.0, 60), (8.0, 100), (9.0, 100)]
+        self.assertEqual(crowd.pace(counts, 100), 37.5)
+        self.assertIsNone(crowd.pace([(1.0, 0), (2.0, 100)], 100))
+        self.assertIsNone(crowd.pace([], 100))
 
 
 class Document(unittest.TestCase):

@@ -4,10 +4,11 @@ mod driven;
 
 use bpc_eventstore::verify::{VerifyOptions, verify};
 use bpc_testkit::TestDatabase;
+use bpc_testkit::process::Bpc;
 use bpc_worker::{Store, StoreOptions};
 use serde_json::Value;
 
-use driven::Client;
+use driven::{Client, PROGRAM};
 
 bpc_testkit::on_both_databases! {
     async fn jobs_of_every_kind_of_enqueue_are_run_once_and_sealed(db) {
@@ -46,7 +47,6 @@ bpc_testkit::on_both_databases! {
     async fn setup_begins_anew_on_a_database_that_was_emptied(db) {
         let client = Client::on(&db);
         client.run(["setup"]);
-        assert_eq!(client.refused(["worker", "now"]), 2);
         // The key of a log that is gone does not stay in the way of the next one.
         let other = match db.path() {
             Some(_) => TestDatabase::sqlite(),
@@ -55,6 +55,15 @@ bpc_testkit::on_both_databases! {
         client.and_then_on(&other).run(["setup"]);
         assert_eq!(client.and_then_on(&other).run(["enqueue-single", "1", "60"])["n"], 1);
     }
+}
+
+#[test]
+fn what_it_cannot_do_is_refused_with_a_code() {
+    let client = Bpc::without_database(PROGRAM).env("BENCH_PG", "").env("BENCH_SQLITE", "");
+    assert!(client.run(["worker", "now"]).expect_code(2).stderr.contains("usage:"));
+    assert!(client.run(["setup"]).expect_code(1).stderr.contains("(NO_DATABASE)"));
+    let client = client.env("BENCH_SQLITE", "queue.db").env("BENCH_OPTS", r#"{"workerz": 2}"#);
+    assert!(client.run(["worker"]).expect_code(1).stderr.contains("(OPTIONS_INVALID)"));
 }
 
 /// The log is sound, sealed to its last event, and all jobs have ended.

@@ -10,8 +10,9 @@ use bpc_testkit::TestDatabase;
 use bpc_testkit::process::Bpc;
 use serde_json::Value;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_bpc_client");
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The client.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_bpc_client");
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The client, told of one database.
 pub struct Client {
@@ -55,14 +56,6 @@ impl Client {
     pub fn run<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Value {
         let output = self.program.run(arguments).expect_success();
         output.json_lines().pop().unwrap_or(Value::Null)
-    }
-
-    /// The exit code of a command that must fail.
-    #[track_caller]
-    pub fn refused<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> i32 {
-        let output = self.program.run(arguments).expect_code(2);
-        assert!(output.stderr.contains("usage:"), "{}", output.stderr);
-        2
     }
 
     /// A worker with these options, not told to begin yet.
