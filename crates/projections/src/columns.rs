@@ -4,6 +4,7 @@
 use bpc_core::job::{FinishedRow, QueueRow};
 use bpc_core::{Hash, Head, JobId, Status, TenantId, Timestamp, Version};
 use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
 
 use crate::leasing::{Place, WaitingRow};
 
@@ -12,7 +13,6 @@ macro_rules! read_queue_row {
         /// A queue row that begins at column `from`.
         pub(crate) fn $name(row: &$row, from: usize) -> Result<QueueRow, sqlx::Error> {
             let hash: Option<&[u8]> = row.try_get(from + 16)?;
-            let no_hash = || sqlx::Error::Decode("head_hash is not 32 bytes".into());
             Ok(QueueRow {
                 job_id: JobId(row.try_get(from)?),
                 tenant_id: TenantId(row.try_get(from + 1)?),
@@ -39,32 +39,27 @@ macro_rules! read_queue_row {
     };
 }
 
-macro_rules! read_waiting_row {
-    ($name:ident, $row:ty) => {
-        /// The row of a waiting job that begins at column `from`, behind it on PostgreSQL its place.
-        pub(crate) fn $name(row: &$row, from: usize, place: Place) -> Result<WaitingRow<'_>, sqlx::Error> {
-            let hash: &[u8] = row.try_get(from + 3)?;
-            let no_hash = || sqlx::Error::Decode("head_hash is not 32 bytes".into());
-            Ok(WaitingRow {
-                enqueued_bytes: row.try_get(from)?,
-                job_id: JobId(row.try_get(from + 1)?),
-                head: Head {
-                    version: Version(row.try_get::<i32, _>(from + 2)? as u32),
-                    hash: Hash::from_slice(hash).ok_or_else(no_hash)?,
-                },
-                attempts: row.try_get::<i32, _>(from + 4)? as u32,
-                scheduled_at: Timestamp::from_micros(row.try_get(from + 5)?),
-                place,
-            })
-        }
-    };
+/// The row of a waiting job.
+pub(crate) fn waiting_row_of_sqlite(row: &SqliteRow) -> Result<WaitingRow<'_>, sqlx::Error> {
+    Ok(WaitingRow {
+        enqueued_bytes: row.try_get(0)?,
+        job_id: JobId(row.try_get(1)?),
+        head: Head {
+            version: Version(row.try_get::<i32, _>(2)? as u32),
+            hash: Hash::from_slice(row.try_get(3)?).ok_or_else(no_hash)?,
+        },
+        attempts: row.try_get::<i32, _>(4)? as u32,
+        scheduled_at: Timestamp::from_micros(row.try_get(5)?),
+        place: Place::default(),
+    })
 }
 
-read_waiting_row!(waiting_row_of_postgres, sqlx::postgres::PgRow);
-read_waiting_row!(waiting_row_of_sqlite, sqlx::sqlite::SqliteRow);
+pub(crate) fn no_hash() -> sqlx::Error {
+    sqlx::Error::Decode("head_hash is not 32 bytes".into())
+}
 
 read_queue_row!(queue_row_of_postgres, sqlx::postgres::PgRow);
-read_queue_row!(queue_row_of_sqlite, sqlx::sqlite::SqliteRow);
+read_queue_row!(queue_row_of_sqlite, SqliteRow);
 
 /// Columns of the queue view, in the order that [`queue_row_of_postgres`] reads.
 pub(crate) const QUEUE_COLUMNS: &str = "job_id, tenant_id, created_at, scheduled_at, lease_expires_at, \

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use bpc_core::job::QueueRow;
-use bpc_core::{JobId, Timestamp, Version};
+use bpc_core::{Hash, Head, JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
 use bpc_eventstore::postgres::{Composed, append_events};
 use sqlx::postgres::{PgArguments, PgRow};
@@ -12,9 +12,9 @@ use sqlx::query::Query;
 use sqlx::{PgConnection, Postgres, Row};
 use uuid::Uuid;
 
-use crate::columns::{queue_row_of_postgres, waiting_row_of_postgres};
+use crate::columns::{no_hash, queue_row_of_postgres};
 use crate::lanes::LaneRoom;
-use crate::leasing::{Leasable, Place};
+use crate::leasing::{Leasable, Place, WaitingRow};
 use crate::list::Running;
 use crate::write::JobWrites;
 
@@ -149,9 +149,13 @@ pub(crate) async fn leasable_jobs(
     conn: &mut PgConnection,
     due: Due<'_>,
 ) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
-    let sql =
-        concat!(include_str!("postgres/due/due_jobs.sql"), include_str!("postgres/due/leasable_jobs.sql"));
-    waiting_rows(&due.bind(sql).fetch_all(conn).await?)
+    let sql = concat!(
+        include_str!("postgres/due/due_jobs.sql"),
+        include_str!("postgres/due/leasable_jobs.sql"),
+        include_str!("postgres/due/found_jobs.sql")
+    );
+    let (now, jobs) = found_jobs(&due.bind(sql).fetch_one(conn).await?)?;
+    Ok((now, jobs.into_iter().flatten().collect()))
 }
 
 /// The rows of jobs that were found leasable say now that they are leased. Answers with their new places.
@@ -178,10 +182,15 @@ pub(crate) async fn take_jobs(
     worker_id: &str,
     ttl: Duration,
 ) -> Result<(Option<Timestamp>, Vec<Leasable>, usize), StoreError> {
-    let sql = concat!(include_str!("postgres/due/due_jobs.sql"), include_str!("postgres/due/take_jobs.sql"));
-    let rows = due.bind(sql).bind(worker_id).bind(ttl.as_micros() as i64).fetch_all(conn).await?;
-    let (now, found) = waiting_rows(&rows)?;
-    Ok((now, found, rows.len()))
+    let sql = concat!(
+        include_str!("postgres/due/due_jobs.sql"),
+        include_str!("postgres/due/take_jobs.sql"),
+        include_str!("postgres/due/found_jobs.sql")
+    );
+    let found = due.bind(sql).bind(worker_id).bind(ttl.as_micros() as i64).fetch_one(conn).await?;
+    let (now, jobs) = found_jobs(&found)?;
+    let leased = jobs.len();
+    Ok((now, jobs.into_iter().flatten().collect(), leased))
 }
 
 /// Which due jobs are meant: the parameters of `due_jobs.sql`.
@@ -208,13 +217,32 @@ impl<'a> Due<'a> {
     }
 }
 
-/// Rows of waiting jobs behind a column with the time.
-fn waiting_rows(rows: &[PgRow]) -> Result<(Option<Timestamp>, Vec<Leasable>), StoreError> {
-    let mut found = Vec::with_capacity(rows.len());
-    for row in rows {
-        found.extend(waiting_row_of_postgres(row, 1, Place(row.try_get(7)?))?.into_leasable());
-    }
-    Ok((first_now(rows)?, found))
+/// The time, and the jobs of `found_jobs.sql`; nothing in the place of one that is damaged.
+fn found_jobs(found: &PgRow) -> Result<(Option<Timestamp>, Vec<Option<Leasable>>), StoreError> {
+    let Some(now) = found.try_get::<Option<i64>, _>(0)? else {
+        return Ok((None, Vec::new()));
+    };
+    let enqueued: Vec<Option<Vec<u8>>> = found.try_get(1)?;
+    let ids: Vec<Uuid> = found.try_get(2)?;
+    let versions: Vec<i32> = found.try_get(3)?;
+    let hashes: Vec<Vec<u8>> = found.try_get(4)?;
+    let attempts: Vec<i32> = found.try_get(5)?;
+    let scheduled: Vec<i64> = found.try_get(6)?;
+    let places: Vec<String> = found.try_get(7)?;
+    let job = |(n, place): (usize, String)| {
+        let hash = Hash::from_slice(&hashes[n]).ok_or_else(no_hash)?;
+        let row = WaitingRow {
+            enqueued_bytes: enqueued[n].as_deref().unwrap_or_default(),
+            job_id: JobId(ids[n]),
+            head: Head { version: Version(versions[n] as u32), hash },
+            attempts: attempts[n] as u32,
+            scheduled_at: Timestamp::from_micros(scheduled[n]),
+            place: Place(place),
+        };
+        Ok(row.into_leasable())
+    };
+    let jobs = places.into_iter().enumerate().map(job).collect::<Result<_, StoreError>>()?;
+    Ok((Some(Timestamp::from_micros(now)), jobs))
 }
 
 pub(crate) async fn held_leases(
@@ -239,16 +267,16 @@ pub(crate) async fn finish_leases(
     worker_id: &str,
     jobs: &[(JobId, &Place)],
 ) -> Result<(Timestamp, Vec<(JobId, Version)>), StoreError> {
-    let rows: Vec<(i64, Option<Uuid>, Option<i32>)> =
+    let (now, jobs, fences): (i64, Option<Vec<Uuid>>, Option<Vec<i32>>) =
         sqlx::query_as(include_str!("postgres/sql/finish_leases.sql"))
             .bind(now.map(Timestamp::as_micros))
             .bind(column!(jobs, it => &*it.1.0))
             .bind(worker_id)
-            .fetch_all(conn)
+            .fetch_one(conn)
             .await?;
-    let now = rows.first().map(|row| Timestamp::from_micros(row.0)).unwrap_or_default();
-    let taken = |(_, id, fence): (i64, Option<Uuid>, Option<i32>)| Some((JobId(id?), Version(fence? as u32)));
-    Ok((now, rows.into_iter().filter_map(taken).collect()))
+    let fences = fences.unwrap_or_default().into_iter().map(|fence| Version(fence as u32));
+    let moved = jobs.unwrap_or_default().into_iter().map(JobId).zip(fences).collect();
+    Ok((Timestamp::from_micros(now), moved))
 }
 
 /// The rows that could be locked, and how many there are.

@@ -13,7 +13,7 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::columns::{queue_row_of_sqlite, waiting_row_of_sqlite};
 use crate::lanes::LaneRoom;
-use crate::leasing::{Leasable, Place};
+use crate::leasing::Leasable;
 use crate::list::Running;
 use crate::write::JobWrites;
 
@@ -177,7 +177,7 @@ pub(crate) async fn leasable_jobs(
             .fetch_all(&mut *conn)
             .await?;
         for row in &rows {
-            found.extend(waiting_row_of_sqlite(row, 0, Place::default())?.into_leasable());
+            found.extend(waiting_row_of_sqlite(row)?.into_leasable());
         }
     }
     Ok(found)

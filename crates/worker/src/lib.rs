@@ -7,6 +7,7 @@ mod effects;
 mod engine;
 mod enqueue;
 mod error;
+mod flag;
 mod handler;
 mod policy;
 mod reaction;

@@ -2,8 +2,7 @@
 
 use bpc_core::merkle::event_leaf;
 use bpc_core::{Hash, StreamId, Version};
-use futures_util::TryStreamExt;
-use sqlx::{PgConnection, Row};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -27,6 +26,9 @@ pub(crate) async fn lock_log_state(
     Ok(sqlx::query_as(sql).fetch_optional(conn).await?)
 }
 
+type PendingColumns =
+    (Option<Vec<i64>>, Option<Vec<String>>, Option<Vec<Uuid>>, Option<Vec<i32>>, Option<Vec<Vec<u8>>>);
+
 /// Returns them in order of their ids, and whether there may be more in the gaps.
 pub(crate) async fn pending_events(
     conn: &mut PgConnection,
@@ -35,19 +37,24 @@ pub(crate) async fn pending_events(
     limit: usize,
 ) -> Result<Vec<Pending>, StoreError> {
     let sql = include_str!("sql/pending_events.sql");
-    let mut rows = sqlx::query(sql)
+    let columns: PendingColumns = sqlx::query_as(sql)
         .bind(highest_id)
         .bind(gaps.iter().map(|gap| gap.first).collect::<Vec<_>>())
         .bind(gaps.iter().map(|gap| gap.last).collect::<Vec<_>>())
         .bind(limit as i64)
-        .fetch(conn);
-    let (mut pending, log) = (Vec::new(), log_stream());
-    while let Some(row) = rows.try_next().await? {
-        let (id, version): (i64, i32) = (row.try_get(0)?, row.try_get(3)?);
-        let hash = Hash::from_slice(row.try_get(4)?)
+        .fetch_one(conn)
+        .await?;
+    let (Some(ids), Some(stream_types), Some(streams), Some(versions), Some(hashes)) = columns else {
+        return Ok(Vec::new());
+    };
+    let (mut pending, log) = (Vec::with_capacity(ids.len()), log_stream());
+    let streams = stream_types.iter().zip(streams.into_iter().map(StreamId));
+    for ((id, (stream_type, stream_id)), (version, hash)) in
+        ids.into_iter().zip(streams).zip(versions.into_iter().zip(hashes))
+    {
+        let hash = Hash::from_slice(&hash)
             .ok_or_else(|| StoreError::Damaged(format!("hash of the event with id {id}")))?;
-        let stream_id = StreamId(row.try_get::<Uuid, _>(2)?);
-        let leaf = event_leaf(row.try_get(1)?, stream_id, Version(version as u32), &hash);
+        let leaf = event_leaf(stream_type, stream_id, Version(version as u32), &hash);
         pending.push(Pending { id, leaf, is_of_log: stream_id == log });
     }
     pending.sort_unstable_by_key(|event| event.id);

@@ -86,28 +86,38 @@ impl Engine {
         leases: &[LeaseId],
     ) -> Result<Vec<Settled>, EngineError> {
         let mut early = self.early_successes(worker_id, attempts);
-        if early.as_ref().is_some_and(|early| early.successes.len() == attempts.len()) {
-            if self.settle_early(worker_id, attempts, leases, early.take()).await? {
+        let are_plain = !self.registry.has_limits() && attempts.iter().all(Attempt::is_plain_success);
+        if let Some(ready) = early.take_if(|_| are_plain) {
+            if self.settle_early(worker_id, attempts, leases, ready).await? {
                 return Ok(vec![Settled::Recorded(Status::Succeeded); attempts.len()]);
             }
             early = self.early_successes(worker_id, attempts);
         }
         let early_at = early.as_ref().map(|early| early.at);
         let mut tx = self.store.begin().await?;
-        let mut held = held_jobs(self, worker_id, &mut tx.conn(), attempts, true, early_at).await?;
-        if held.is_none() {
-            drop(tx);
-            tx = self.store.begin().await?;
-            held = held_jobs(self, worker_id, &mut tx.conn(), attempts, false, None).await?;
-        }
-        let held = held.expect("nothing is finished where nothing may be");
-        let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts, held).await?;
-        settling.early = early.map(|early| early.successes).unwrap_or_default();
-        let mut settled = Vec::with_capacity(attempts.len());
-        for attempt in attempts {
-            settled.push(settling.attempt(&mut tx.conn(), attempt).await?);
-        }
-        let Settling { mut writes, lanes, .. } = settling;
+        let moved = match move_plain(self, worker_id, &mut tx.conn(), attempts, early_at).await? {
+            Some(moved) => moved,
+            None => {
+                drop(tx);
+                tx = self.store.begin().await?;
+                let moved = move_plain(self, worker_id, &mut tx.conn(), &[], None).await?;
+                moved.expect("nothing is moved where nothing may be")
+            }
+        };
+        let (settled, mut writes, lanes) =
+            if early.is_none() && are_plain && moved.jobs.len() == attempts.len() {
+                let writes = successes(worker_id, moved.now, attempts)?;
+                (vec![Settled::Recorded(Status::Succeeded); attempts.len()], writes, Vec::new())
+            } else {
+                let held = held_jobs(self, &mut tx.conn(), attempts, moved).await?;
+                let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts, held).await?;
+                settling.early = early.map(|early| early.successes).unwrap_or_default();
+                let mut settled = Vec::with_capacity(attempts.len());
+                for attempt in attempts {
+                    settled.push(settling.attempt(&mut tx.conn(), attempt).await?);
+                }
+                (settled, settling.writes, settling.lanes)
+            };
         lanes.iter().for_each(|lane| writes.wake(lane.hint()));
         writes.end_leases(leases.iter().copied());
         write_jobs(&mut tx.conn(), &writes).await?;
@@ -148,11 +158,8 @@ impl Engine {
         worker_id: &str,
         attempts: &[Attempt],
         leases: &[LeaseId],
-        early: Option<Early>,
+        mut early: Early,
     ) -> Result<bool, EngineError> {
-        let Some(mut early) = early.filter(|_| !self.registry.has_limits()) else {
-            return Ok(false);
-        };
         let mut writes = JobWrites::default();
         let mut jobs = Vec::with_capacity(attempts.len());
         for attempt in attempts {
@@ -192,46 +199,68 @@ pub(super) enum Row {
     Finished,
 }
 
-/// Which of the attempts still hold their lease. Plain successes are finished (if `may_finish`) by what
-/// their worker knows of them, which reads nothing; those whose job has moved since it was leased, and
-/// all others, are read. `None` if another attempt or job of the same worker was finished by that: the
-/// transaction must not be committed.
-async fn held_jobs(
+/// The time, and the jobs that are among the finished already.
+struct Moved {
+    now: Timestamp,
+    jobs: HashSet<JobId>,
+}
+
+/// Move the jobs of plain successes to the finished ones by what their worker knows of them, which reads
+/// nothing. Those that have changed since they were leased stay where they are. `None` if another attempt or job
+/// of the same worker was moved by that: the transaction must not be committed.
+async fn move_plain(
     engine: &Engine,
     worker_id: &str,
     conn: &mut Conn<'_>,
     attempts: &[Attempt],
-    may_finish: bool,
     finished_at: Option<Timestamp>,
-) -> Result<Option<HeldJobs>, EngineError> {
-    let clock = &engine.store.clock;
-    let (succeeded, others): (Vec<&Attempt>, Vec<&Attempt>) =
-        attempts.iter().partition(|it| may_finish && it.is_plain_success());
+) -> Result<Option<Moved>, EngineError> {
+    let plain = || attempts.iter().filter(|attempt| attempt.is_plain_success());
     let places: Vec<(JobId, &Place)> =
-        succeeded.iter().map(|attempt| (attempt.leased.job_id, &attempt.place)).collect();
-    let finished = finish_leases(conn, clock, finished_at, worker_id, &places).await?;
+        plain().map(|attempt| (attempt.leased.job_id, &attempt.place)).collect();
+    let finished = finish_leases(conn, &engine.store.clock, finished_at, worker_id, &places).await?;
     let mut fences: HashMap<JobId, Version> = finished.rows.into_iter().collect();
-    let mut held = HashMap::with_capacity(attempts.len());
-    let mut unknown: Vec<(JobId, Version)> =
-        others.into_iter().map(|attempt| (attempt.leased.job_id, attempt.fence())).collect();
-    for attempt in succeeded {
+    let mut jobs = HashSet::with_capacity(fences.len());
+    for attempt in plain() {
         let id = attempt.leased.job_id;
         match fences.remove(&id) {
-            Some(fence) if fence == attempt.fence() => {
-                held.insert(id, (attempt.leased.clone(), Row::Finished));
-            }
+            Some(fence) if fence == attempt.fence() => jobs.insert(id),
             Some(_) => return Ok(None),
-            None => unknown.push((id, attempt.fence())),
-        }
+            None => false,
+        };
     }
-    if !fences.is_empty() {
-        return Ok(None);
+    Ok(fences.is_empty().then_some(Moved { now: finished.now, jobs }))
+}
+
+/// The successes of attempts whose jobs are moved.
+fn successes(worker_id: &str, now: Timestamp, attempts: &[Attempt]) -> Result<JobWrites, EngineError> {
+    let writer = Writer { actor: &format!("worker:{worker_id}"), worker_id, now };
+    let mut writes = JobWrites::default();
+    for attempt in attempts {
+        let (job, outcome) = (attempt.leased.clone(), attempt.outcome.clone());
+        writes.append(writer.step(attempt, job, outcome, entropy())?.records);
     }
-    if !unknown.is_empty() {
-        let read = held_leases(conn, clock, &unknown).await?;
+    Ok(writes)
+}
+
+/// Which of the attempts still hold their lease: those whose jobs are moved; all others are read.
+async fn held_jobs(
+    engine: &Engine,
+    conn: &mut Conn<'_>,
+    attempts: &[Attempt],
+    Moved { now, jobs }: Moved,
+) -> Result<HeldJobs, EngineError> {
+    let (moved, others): (Vec<&Attempt>, Vec<&Attempt>) =
+        attempts.iter().partition(|attempt| jobs.contains(&attempt.leased.job_id));
+    let finished = |attempt: &Attempt| (attempt.leased.job_id, (attempt.leased.clone(), Row::Finished));
+    let mut held: HashMap<JobId, (JobState, Row)> = moved.into_iter().map(finished).collect();
+    if !others.is_empty() {
+        let others: Vec<(JobId, Version)> =
+            others.into_iter().map(|attempt| (attempt.leased.job_id, attempt.fence())).collect();
+        let read = held_leases(conn, &engine.store.clock, &others).await?;
         held.extend(read.rows.into_iter().map(|job| (job.job_id, (job, Row::Locked))));
     }
-    Ok(Some((finished.now, held)))
+    Ok((now, held))
 }
 
 /// A batch on its way into one transaction.

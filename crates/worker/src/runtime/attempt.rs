@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use bpc_core::job::{ErrorInfo, Outcome};
 use futures_util::FutureExt;
-use tokio_util::sync::CancellationToken;
 
 use crate::context::{Context, Stopping};
 use crate::effects::Effects;
@@ -27,12 +26,7 @@ enum Ended {
 }
 
 /// Run a leased job and say what came of it.
-pub(super) async fn run(
-    engine: &Engine,
-    leased: LeasedJob,
-    cx: Context,
-    abandon: &CancellationToken,
-) -> Attempt {
+pub(super) async fn run(engine: &Engine, leased: LeasedJob, cx: Context) -> Attempt {
     let state = leased.job;
     let job = Job {
         id: state.job_id,
@@ -46,7 +40,7 @@ pub(super) async fn run(
     };
     let started = Instant::now();
     let ended = match engine.registry.job_type(&state.job_type) {
-        Some(job_type) => within_limits(job_type, job, &cx, abandon).await,
+        Some(job_type) => within_limits(job_type, job, &cx).await,
         // Leasing asks only for types with a handler.
         None => Ended::Abandoned,
     };
@@ -72,7 +66,7 @@ pub(super) fn not_started(leased: LeasedJob) -> Attempt {
     Attempt { leased: leased.job, place: leased.place, outcome: Outcome::Released, effects: Effects::none() }
 }
 
-async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context, abandon: &CancellationToken) -> Ended {
+async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context) -> Ended {
     let JobPolicy { soft_limit, hard_limit, cpu_bound, .. } = job_type.policy;
     let returned = async {
         let run = isolated(job_type, job, cx, cpu_bound);
@@ -98,7 +92,7 @@ async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context, abandon: &
     tokio::select! {
         biased;
         ended = hard_limited => ended,
-        () = abandon.cancelled() => Ended::Abandoned,
+        () = cx.abandoned() => Ended::Abandoned,
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use bpc_core::{JobId, Version};
 use bpc_projections::LeaseId;
-use tokio_util::sync::CancellationToken;
 
 use crate::context::{Context, Stopping};
 
@@ -19,15 +18,13 @@ pub(super) struct Held {
     /// When the lease ends, by this host's clock and on the safe side: counted from before it was asked for.
     pub(super) deadline: Instant,
     pub(super) cx: Context,
-    /// Ends the attempt without waiting for its handler.
-    pub(super) abandon: CancellationToken,
 }
 
 impl Held {
     /// Whatever the handler brings will be refused, so it need not go on.
     pub(super) fn lose(&self) {
         self.cx.ask_to_stop(Stopping::LeaseLost);
-        self.abandon.cancel();
+        self.cx.abandon();
     }
 }
 
@@ -61,22 +58,27 @@ impl Leases {
 }
 
 impl HeldJobs {
-    pub(super) fn insert(&self, job: JobId, held: Held) {
-        // An attempt of the same job that lost its lease and is not over yet: nobody else can end it.
-        *self.leases().open.entry(held.lease_id).or_default() += 1;
-        if let Some(former) = self.lock().insert(job, held) {
-            former.lose();
-            self.leases().let_go(former.lease_id);
+    pub(super) fn insert(&self, taken: impl Iterator<Item = (JobId, Held)>) {
+        let (mut jobs, mut leases) = (self.lock(), self.leases());
+        for (job, held) in taken {
+            *leases.open.entry(held.lease_id).or_default() += 1;
+            // An attempt of the same job that lost its lease and is not over yet: nobody else can end it.
+            if let Some(former) = jobs.insert(job, held) {
+                former.lose();
+                leases.let_go(former.lease_id);
+            }
         }
     }
 
-    /// Settled: let go of it. A job that was leased again meanwhile is another attempt and stays.
-    pub(super) fn remove(&self, job: JobId, fence: Version) {
-        let mut jobs = self.lock();
-        if jobs.get(&job).is_some_and(|held| held.fence == fence)
-            && let Some(held) = jobs.remove(&job)
-        {
-            self.leases().let_go(held.lease_id);
+    /// Settled: let go of them. A job that was leased again meanwhile is another attempt and stays.
+    pub(super) fn remove(&self, attempts: impl Iterator<Item = (JobId, Version)>) {
+        let (mut jobs, mut leases) = (self.lock(), self.leases());
+        for (job, fence) in attempts {
+            if jobs.get(&job).is_some_and(|held| held.fence == fence)
+                && let Some(held) = jobs.remove(&job)
+            {
+                leases.let_go(held.lease_id);
+            }
         }
     }
 
@@ -104,7 +106,7 @@ impl HeldJobs {
     /// When the first lease ends, of those that are not lost already.
     pub(super) fn first_deadline(&self) -> Option<Instant> {
         let jobs = self.lock();
-        jobs.values().filter(|held| !held.abandon.is_cancelled()).map(|held| held.deadline).min()
+        jobs.values().filter(|held| !held.cx.is_abandoned()).map(|held| held.deadline).min()
     }
 
     /// The lease of an attempt was renewed.
@@ -121,7 +123,7 @@ impl HeldJobs {
 
     /// End every attempt without waiting for its handler.
     pub(super) fn abandon_all(&self) {
-        self.lock().values().for_each(|held| held.abandon.cancel());
+        self.lock().values().for_each(|held| held.cx.abandon());
     }
 
     fn leases(&self) -> MutexGuard<'_, Leases> {

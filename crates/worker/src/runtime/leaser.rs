@@ -17,17 +17,18 @@ use crate::wake::Hint;
 
 use super::WorkerOptions;
 use super::lanes::{Plan, ReadyLanes};
+use super::places::Places;
 use super::shared::Shared;
 
 const ROOM_PAUSE: Duration = Duration::from_millis(20);
 const NO_PANIC: &str = "leasing does not panic";
 
 /// Leases jobs and starts them.
-pub(super) struct Leaser<'a, F: Fn(LeasedJob, Instant)> {
+pub(super) struct Leaser<'a> {
     pub(super) shared: Arc<Shared>,
     pub(super) hints: Receiver<Hint>,
-    /// What becomes of a leased job; the moment is one at which its lease had not begun.
-    pub(super) start: F,
+    /// Where leased jobs run.
+    pub(super) places: &'a mut Places,
     pub(super) stop: &'a CancellationToken,
     /// Engines on connections of their own, each for one lease after the other.
     pub(super) idle: Vec<Engine>,
@@ -55,7 +56,7 @@ pub(super) struct Lease {
     leased: Result<Vec<LeasedJob>, EngineError>,
 }
 
-impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
+impl Leaser<'_> {
     /// Lease until `stop`, or, if so asked, until nothing is due or running. An error that waiting
     /// does not mend ends it.
     pub(super) async fn lease_all(mut self) -> Result<(), EngineError> {
@@ -174,9 +175,7 @@ impl<F: Fn(LeasedJob, Instant)> Leaser<'_, F> {
             lanes.leased(&plan, leased.iter().map(|it| (it.job.priority, it.job.scheduled_at)));
         }
         self.shared.counts.leased(leased.len());
-        for job in leased {
-            (self.start)(job, asked_at);
-        }
+        self.places.start(leased, asked_at);
         Ok(is_any)
     }
 

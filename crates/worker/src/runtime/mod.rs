@@ -5,34 +5,33 @@ mod held;
 mod keeper;
 mod lanes;
 mod leaser;
+mod line;
 mod pace;
+mod places;
 mod reaper;
 mod sealer;
 mod settler;
 mod shared;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::task::{self, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bpc_core::TenantId;
 use bpc_eventstore::Database;
 use bpc_eventstore::seal::KeyFile;
 use bpc_projections::Lane;
-use tokio::sync::{AcquireError, Mutex, OwnedSemaphorePermit, Semaphore, mpsc};
-use tokio::task::{JoinSet, unconstrained};
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::context::{Context, Stopping};
-use crate::engine::{Attempt, Engine, LeasedJob};
+use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::wake::{WakeOptions, consume, listen};
 
-use held::Held;
 use keeper::keep_all;
 use leaser::Leaser;
+use places::Places;
 use reaper::reap_all;
 use sealer::seal_all;
 use settler::settle_all;
@@ -153,16 +152,11 @@ impl Worker {
             settlers.spawn(settle_all(Arc::clone(&shared), engine, Arc::clone(&settling)));
         }
 
-        let attempts = TaskTracker::new();
-        let places = Arc::new(Semaphore::new(shared.options.concurrency));
-        let start = |leased: LeasedJob, asked_at: Instant| {
-            let place = in_line(Arc::clone(&places).acquire_owned());
-            start(&shared, &attempts, place, finished.clone(), leased, asked_at, &stop);
-        };
+        let mut places = Places::new(Arc::clone(&shared), finished, stop.clone());
         let leaser = Leaser {
             shared: Arc::clone(&shared),
             hints,
-            start,
+            places: &mut places,
             stop: &stop,
             idle: engines(&shared.engine),
             under_way: JoinSet::new(),
@@ -171,9 +165,7 @@ impl Worker {
         };
         let ended = leaser.lease_all().await;
 
-        attempts.close();
-        wind_down(&shared, &attempts).await;
-        drop(finished);
+        places.wind_down().await;
         settlers.join_all().await;
         helpers_stop.cancel();
         helpers.close();
@@ -190,70 +182,4 @@ fn engines(engine: &Engine) -> Vec<Engine> {
         Database::Sqlite(_) => 1,
     };
     (0..at_once).map(|_| engine.dedicated()).collect()
-}
-
-/// Stand in line for a place now, not when the task that waits for it first runs: jobs begin in the order in which
-/// they were leased.
-fn in_line<T: Send>(place: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
-    let mut place = Box::pin(unconstrained(place));
-    let mut got = match place.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
-        Poll::Ready(got) => Some(got),
-        Poll::Pending => None,
-    };
-    async move {
-        match got.take() {
-            Some(got) => got,
-            None => place.await,
-        }
-    }
-}
-
-/// Hold a leased job and run it as soon as it has a place.
-fn start(
-    shared: &Arc<Shared>,
-    attempts: &TaskTracker,
-    place: impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send + 'static,
-    finished: mpsc::Sender<Attempt>,
-    leased: LeasedJob,
-    asked_at: Instant,
-    stop: &CancellationToken,
-) {
-    let cx = Context::new(shared.engine.store.clone(), leased.leased_at);
-    let abandon = CancellationToken::new();
-    let held = Held {
-        fence: leased.job.lease().map(|lease| lease.fence).unwrap_or_default(),
-        lease_id: leased.lease_id,
-        since: asked_at,
-        deadline: asked_at + shared.options.lease_ttl,
-        cx: cx.clone(),
-        abandon: abandon.clone(),
-    };
-    shared.held.insert(leased.job.job_id, held);
-    let (shared, stop) = (Arc::clone(shared), stop.clone());
-    attempts.spawn(async move {
-        let place = tokio::select! {
-            biased;
-            () = stop.cancelled() => None,
-            () = abandon.cancelled() => None,
-            place = place => place.ok(),
-        };
-        let attempt = match place {
-            // Boxed: a task is moved several times before it first runs, and this is most of it.
-            Some(_) => Box::pin(attempt::run(&shared.engine, leased, cx, &abandon)).await,
-            None => attempt::not_started(leased),
-        };
-        // The place is kept until the settler takes it: a settler that falls behind slows the handlers.
-        let _ = finished.send(attempt).await;
-    });
-}
-
-/// Let running handlers finish within the grace period; then give their jobs back.
-async fn wind_down(shared: &Shared, attempts: &TaskTracker) {
-    shared.winds_down.store(true, Ordering::Relaxed);
-    shared.held.ask_all_to_stop(Stopping::WorkerStops);
-    if tokio::time::timeout(shared.options.grace, attempts.wait()).await.is_err() {
-        tracing::warn!(jobs = shared.held.len(), "the grace period is over, giving jobs back");
-        shared.held.abandon_all();
-        attempts.wait().await;
-    }
 }

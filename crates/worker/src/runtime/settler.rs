@@ -63,10 +63,9 @@ async fn settle(shared: &Shared, engine: &Engine, batch: &[Attempt]) {
                 if !backoff.is_first() {
                     tracing::info!(jobs = batch.len(), "the database is back, settled");
                 }
-                return batch
-                    .iter()
-                    .zip(settled)
-                    .for_each(|(attempt, settled)| done(shared, attempt, settled));
+                batch.iter().zip(settled).for_each(|(attempt, settled)| count(shared, attempt, settled));
+                let is_finished = |attempt: &&Attempt| !matches!(attempt.outcome, Outcome::Released);
+                return shared.let_go(batch, batch.iter().filter(is_finished).count());
             }
             Err(error) if error.is_unavailable() && is_too_late(shared, batch) => {
                 return batch.iter().for_each(|attempt| given_up(shared, attempt, &error));
@@ -99,7 +98,7 @@ fn is_too_late(shared: &Shared, batch: &[Attempt]) -> bool {
 
 const CONFLICTS_MAX: u32 = 10;
 
-fn done(shared: &Shared, attempt: &Attempt, settled: Settled) {
+fn count(shared: &Shared, attempt: &Attempt, settled: Settled) {
     match settled {
         Settled::Recorded(_) | Settled::Already => shared.counts.count(&attempt.outcome),
         Settled::Refused => {
@@ -112,7 +111,6 @@ fn done(shared: &Shared, attempt: &Attempt, settled: Settled) {
             );
         }
     }
-    shared.let_go(attempt.leased.job_id, attempt.fence(), !matches!(attempt.outcome, Outcome::Released));
 }
 
 /// The database answers and says no, for this attempt alone. Its lease will end and it will be tried
@@ -125,5 +123,5 @@ fn given_up(shared: &Shared, attempt: &Attempt, error: &EngineError) {
         code = error.code(),
         "the outcome could not be recorded: {error}"
     );
-    shared.let_go(attempt.leased.job_id, attempt.fence(), false);
+    shared.let_go(std::slice::from_ref(attempt), 0);
 }

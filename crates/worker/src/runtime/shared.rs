@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bpc_core::job::Outcome;
-use bpc_core::{JobId, Version};
 use tokio::sync::Notify;
 
-use crate::engine::Engine;
+use crate::engine::{Attempt, Engine};
 
 use super::held::HeldJobs;
 use super::pace::Pace;
@@ -40,12 +39,10 @@ impl Shared {
         }
     }
 
-    /// An attempt is over as far as this worker is concerned.
-    pub(super) fn let_go(&self, job: JobId, fence: Version, is_finished: bool) {
-        self.held.remove(job, fence);
-        if is_finished {
-            self.pace().finished(1, Instant::now());
-        }
+    /// Attempts are over as far as this worker is concerned, so many of them because they finished.
+    pub(super) fn let_go(&self, attempts: &[Attempt], finished: usize) {
+        self.held.remove(attempts.iter().map(|attempt| (attempt.leased.job_id, attempt.fence())));
+        self.pace().finished(finished, Instant::now());
         self.freed.notify_one();
     }
 

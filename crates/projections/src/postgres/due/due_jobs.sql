@@ -1,5 +1,5 @@
 -- Due jobs of some lanes (tenant and queue, with room for so many), by priority then due time, locked: the
--- beginning of leasable_jobs.sql and of take_jobs.sql.
+-- beginning of what leasable_jobs.sql or take_jobs.sql goes on with and found_jobs.sql ends.
 --
 -- A lane is read one priority at a time, so that jobs due in the future are never walked over, and from
 -- where the caller got to before ($7), so that those running are not either.
@@ -49,4 +49,4 @@ WITH clock AS MATERIALIZED (
         FOR UPDATE SKIP LOCKED
     ) AS first
     LIMIT $5
-)
+),

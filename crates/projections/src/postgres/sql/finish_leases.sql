@@ -9,7 +9,7 @@ WITH clock AS MATERIALIZED (
     DELETE FROM job_queue
     WHERE ctid = ANY($2::text[]::tid[]) AND running AND version = fence AND worker_id = $3 AND NOT cancel_requested
         AND lease_expires_at > (SELECT now FROM clock)
-    RETURNING *
+    RETURNING job_id, fence, tenant_id, created_at, scheduled_at, version, attempts, max_attempts, priority, job_type, queue
 ), finished AS (
     INSERT INTO finished_jobs (created_at, scheduled_at, finished_at, tenant_id, job_id, version, attempts, max_attempts,
         priority, resolved, status, job_type, queue)
@@ -17,4 +17,4 @@ WITH clock AS MATERIALIZED (
         priority, false, 'SUCCEEDED', job_type, queue
     FROM taken
 )
-SELECT clock.now, taken.job_id, taken.fence FROM clock LEFT JOIN taken ON true
+SELECT (SELECT now FROM clock), array_agg(job_id), array_agg(fence) FROM taken
