@@ -2,11 +2,15 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use bpc_core::job::{ErrorInfo, Outcome};
-use futures_util::FutureExt;
+use futures_util::{FutureExt, poll};
+use tokio::runtime::Handle;
+use tokio::task::JoinError;
 
 use crate::context::{Context, Stopping};
 use crate::effects::Effects;
@@ -67,13 +71,20 @@ pub(super) fn not_started(leased: LeasedJob) -> Attempt {
 }
 
 async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context) -> Ended {
-    let JobPolicy { soft_limit, hard_limit, cpu_bound, .. } = job_type.policy;
+    let mut run = isolated(job_type, job, cx);
+    // Many handlers have nothing to wait for: those need no timers.
+    match poll!(&mut run) {
+        Poll::Ready(ended) => ended,
+        Poll::Pending => Box::pin(watched(run, &job_type.policy, cx)).await,
+    }
+}
+
+/// Wait for a handler as long as its limits allow and somebody wants it.
+async fn watched(mut run: Running<'_>, policy: &JobPolicy, cx: &Context) -> Ended {
     let returned = async {
-        let run = isolated(job_type, job, cx, cpu_bound);
-        let Some(soft_limit) = soft_limit else {
+        let Some(soft_limit) = policy.soft_limit else {
             return run.await;
         };
-        tokio::pin!(run);
         tokio::select! {
             biased;
             ended = &mut run => ended,
@@ -84,7 +95,7 @@ async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context) -> Ended {
         }
     };
     let hard_limited = async {
-        match hard_limit {
+        match policy.hard_limit {
             None => returned.await,
             Some(limit) => tokio::time::timeout(limit, returned).await.unwrap_or(Ended::TimedOut(limit)),
         }
@@ -96,21 +107,27 @@ async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context) -> Ended {
     }
 }
 
+/// A handler at work, as small as a pointer: futures are moved about a lot before they rest.
+type Running<'a> = Pin<Box<dyn Future<Output = Ended> + Send + 'a>>;
+
 /// Run the handler so that its panic ends only this attempt. One that computes gets a thread for
 /// itself; if nobody waits for it any more it runs to its end there, and what it brings is dropped.
-async fn isolated(job_type: &JobType, job: RawJob, cx: &Context, cpu_bound: bool) -> Ended {
-    let handler = Arc::clone(&job_type.handler);
-    let outcome = if cpu_bound {
-        let (cx, runtime) = (cx.clone(), tokio::runtime::Handle::current());
-        let thread = tokio::task::spawn_blocking(move || runtime.block_on(handler.run(job, &cx)));
-        // Anything but a panic is a runtime that shuts down.
-        thread
-            .await
-            .map_err(|error| error.try_into_panic().unwrap_or_else(|error| Box::new(error.to_string())))
-    } else {
-        AssertUnwindSafe(handler.run(job, cx)).catch_unwind().await
+fn isolated<'a>(job_type: &'a JobType, job: RawJob, cx: &'a Context) -> Running<'a> {
+    if !job_type.policy.cpu_bound {
+        let run = AssertUnwindSafe(job_type.handler.run(job, cx)).catch_unwind();
+        return Box::pin(run.map(ended));
+    }
+    let (handler, cx, runtime) = (Arc::clone(&job_type.handler), cx.clone(), Handle::current());
+    let thread = tokio::task::spawn_blocking(move || runtime.block_on(handler.run(job, &cx)));
+    // Anything but a panic is a runtime that shuts down.
+    let panic = |error: JoinError| -> Box<dyn Any + Send> {
+        error.try_into_panic().unwrap_or_else(|error| Box::new(error.to_string()))
     };
-    match outcome {
+    Box::pin(thread.map(move |returned| ended(returned.map_err(panic))))
+}
+
+fn ended(returned: Result<Result<Effects, HandlerError>, Box<dyn Any + Send>>) -> Ended {
+    match returned {
         Ok(returned) => Ended::Returned(returned),
         Err(panic) => Ended::Panicked(message_of(&*panic)),
     }
