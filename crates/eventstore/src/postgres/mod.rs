@@ -22,7 +22,7 @@ pub use compose::Composed;
 /// arrays whose size the planner cannot know: it must neither plan them anew each time nor scan a
 /// table that was empty when it looked.
 const SESSION: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
-    SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; \
+    SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; \
     SET application_name = 'bpc'";
 
 /// How a transaction that writes begins. Whoever freezes or loses power in the middle of one keeps its

@@ -12,36 +12,51 @@ use super::WorkerOptions;
 #[derive(Debug)]
 pub(super) struct ReadyLanes {
     ready: BTreeMap<Lane, Ready>,
+    /// How far lanes were leased, those that rest now included.
+    marks: BTreeMap<Lane, Mark>,
     /// How often anybody said that a lane has work.
     told: u64,
     look_at: Instant,
 }
 
+/// By priority, since when: what was due before is leased already.
+type Mark = [Timestamp; 4];
+
 /// A lane with due jobs.
 #[derive(Debug)]
 struct Ready {
-    /// By priority, since when: what was due before is leased already.
-    since: [Timestamp; 4],
+    since: Mark,
     /// Which word of it was the last.
     told: u64,
+    /// Which was the last that came from a look.
+    looked: u64,
 }
+
+/// Jobs that somebody tells of were enqueued by a transaction that took no longer than this, or wait for the next
+/// look. Finished jobs stay in the index until the server has cleaned up, and as long as anybody's old transaction
+/// is open it does not: a lease that began at the beginning would walk over all of them.
+const SLACK: Duration = Duration::from_secs(1);
+/// More lanes than this are not remembered.
+const MARKS_MAX: usize = 1024;
+/// A look walks over all that is finished, too. It may take one such part of the time.
+const LOOK_SHARE: u32 = 20;
 
 impl ReadyLanes {
     /// Nothing known: look at once.
     pub(super) fn new(now: Instant) -> Self {
-        ReadyLanes { ready: BTreeMap::new(), told: 0, look_at: now }
+        ReadyLanes { ready: BTreeMap::new(), marks: BTreeMap::new(), told: 0, look_at: now }
     }
 
     /// A hint says that this lane has work.
     pub(super) fn hint(&mut self, lane: Lane, options: &WorkerOptions) {
-        if options.is_mine(&lane) {
-            self.tell(lane);
+        if !options.is_mine(&lane) {
+            return;
         }
-    }
-
-    fn tell(&mut self, lane: Lane) {
         self.told += 1;
-        self.ready.insert(lane, Ready { since: NOTHING_KNOWN, told: self.told });
+        let since = self.marks.get(&lane).map_or(NOTHING_KNOWN, |mark| before(*mark));
+        let ready = self.ready.entry(lane).or_insert(Ready { since, told: 0, looked: 0 });
+        ready.since = each(ready.since, since, Ord::min);
+        ready.told = self.told;
     }
 
     /// Any lane may have work.
@@ -54,18 +69,26 @@ impl ReadyLanes {
         self.look_at
     }
 
-    /// What a look found. The next one is due when the next job is, or after the poll interval.
-    pub(super) fn looked(&mut self, found: Vec<WaitingLane>, now: Instant, options: &WorkerOptions) {
+    /// What a look found that took so long. The next one is due when the next job is, or after the poll interval.
+    pub(super) fn looked(
+        &mut self,
+        found: Vec<WaitingLane>,
+        took: Duration,
+        now: Instant,
+        options: &WorkerOptions,
+    ) {
         let mut wait = options.poll_interval;
         for waiting in found.into_iter().filter(|it| options.is_mine(&it.lane)) {
             if waiting.due_in.is_zero() {
-                self.tell(waiting.lane);
+                self.told += 1;
+                let ready = Ready { since: NOTHING_KNOWN, told: self.told, looked: self.told };
+                self.ready.insert(waiting.lane, ready);
             } else {
                 // A moment late rather than a moment early and again.
                 wait = wait.min(waiting.due_in + Duration::from_millis(1));
             }
         }
-        self.look_at = now + wait;
+        self.look_at = now + wait.max(took * LOOK_SHARE);
     }
 
     /// The lanes to lease up to `room` jobs from.
@@ -75,19 +98,31 @@ impl ReadyLanes {
     }
 
     /// Leased by this plan, in the order of the queue and leaving none out: the next lease need not walk over
-    /// these again, unless something was heard since, which may have been due before them.
+    /// these again, unless a look told since of what may have been due before them. What a hint told of is looked
+    /// for a little before.
     pub(super) fn leased(&mut self, plan: &Plan, jobs: impl Iterator<Item = (u8, Timestamp)>) {
-        let [ready] = &mut self.ready.values_mut().collect::<Vec<_>>()[..] else {
+        let [planned] = &plan.lanes[..] else {
             return;
         };
-        if ready.told > plan.told {
+        let ready = self.ready.get_mut(&planned.lane);
+        if ready.as_ref().is_some_and(|ready| ready.looked > plan.told) {
             return;
         }
+        let mut mark = planned.since;
         for (priority, scheduled_at) in jobs {
-            if let Some(since) = ready.since.get_mut(usize::from(priority)) {
+            if let Some(since) = mark.get_mut(usize::from(priority)) {
                 *since = scheduled_at.max(*since);
             }
         }
+        if let Some(ready) = ready {
+            let known = if ready.told > plan.told { before(mark) } else { mark };
+            // Of two leases under way the one that was asked for first may be answered last.
+            ready.since = each(ready.since, known, Ord::max);
+        }
+        if self.marks.len() >= MARKS_MAX {
+            self.marks.clear();
+        }
+        self.marks.insert(planned.lane.clone(), mark);
     }
 
     /// A lease from all of `plan` found fewer jobs than there was room for: they are empty now, but for
@@ -117,7 +152,15 @@ pub(super) struct Plan {
 }
 
 /// Anything may wait.
-const NOTHING_KNOWN: [Timestamp; 4] = [Timestamp::from_micros(0); 4];
+const NOTHING_KNOWN: Mark = [Timestamp::from_micros(0); 4];
+
+fn each(a: Mark, b: Mark, choose: fn(Timestamp, Timestamp) -> Timestamp) -> Mark {
+    std::array::from_fn(|priority| choose(a[priority], b[priority]))
+}
+
+fn before(mark: Mark) -> Mark {
+    mark.map(|at| Timestamp::from_micros((at.as_micros() - SLACK.as_micros() as i64).max(0)))
+}
 
 #[cfg(test)]
 mod tests {
@@ -147,7 +190,7 @@ mod tests {
             (vec![waiting("a", 5000)], vec![], 1000),
         ] {
             let mut lanes = ReadyLanes::new(now);
-            lanes.looked(found, now, &options);
+            lanes.looked(found, Duration::from_millis(1), now, &options);
             assert_eq!(queues(&lanes), ready);
             assert_eq!(lanes.look_at() - now, Duration::from_millis(next_ms));
         }
@@ -172,25 +215,47 @@ mod tests {
         let options = WorkerOptions::named("w");
         let now = Instant::now();
         let mut lanes = ReadyLanes::new(now);
-        lanes.looked(vec![waiting("a", 0)], now, &options);
+        lanes.looked(vec![waiting("a", 0)], Duration::ZERO, now, &options);
         let plan = lanes.plan(10);
         lanes.exhausted(&plan, true, now);
         assert!(lanes.look_at() <= now);
     }
 
     #[test]
-    fn a_lease_begins_where_the_last_one_ended_unless_something_was_heard_since() {
+    fn a_lease_begins_where_the_last_one_ended_or_a_little_before_if_something_was_heard_since() {
         let options = WorkerOptions::named("w");
-        let mut lanes = ReadyLanes::new(Instant::now());
+        let now = Instant::now();
+        let mut lanes = ReadyLanes::new(now);
         let since = |lanes: &ReadyLanes| lanes.plan(1).lanes[0].since[2];
+        let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000);
         lanes.hint(lane("a"), &options);
+        assert_eq!(since(&lanes), at(0));
         let plan = lanes.plan(10);
-        let at = Timestamp::from_micros;
         lanes.leased(&plan, [(2, at(7)), (2, at(5))].into_iter());
         assert_eq!(since(&lanes), at(7));
-        lanes.hint(lane("a"), &options);
+        for _ in 0..3 {
+            lanes.hint(lane("a"), &options);
+            assert_eq!(since(&lanes), at(6));
+        }
         lanes.leased(&plan, [(2, at(9))].into_iter());
+        assert_eq!(since(&lanes), at(8));
+        // A lane that rests is remembered, and a look forgets.
+        lanes.exhausted(&lanes.plan(10), false, now);
+        lanes.hint(lane("a"), &options);
+        assert_eq!(since(&lanes), at(8));
+        let plan = lanes.plan(10);
+        lanes.looked(vec![waiting("a", 0)], Duration::ZERO, now, &options);
+        lanes.hint(lane("a"), &options);
+        lanes.leased(&plan, [(2, at(20))].into_iter());
         assert_eq!(since(&lanes), at(0));
+    }
+
+    #[test]
+    fn looks_that_take_long_are_rare() {
+        let now = Instant::now();
+        let mut lanes = ReadyLanes::new(now);
+        lanes.looked(Vec::new(), Duration::from_millis(500), now, &WorkerOptions::named("w"));
+        assert_eq!(lanes.look_at() - now, Duration::from_secs(10));
     }
 
     #[test]
