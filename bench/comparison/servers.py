@@ -25,12 +25,26 @@ class Servers:
         try:
             self._do("start", *self.names)
         except BaseException:
-            self._do("stop", *self.names)
+            self._stop()
             raise
         return self
 
     def __exit__(self, *_):
-        self._do("stop", *self.names)
+        self._stop()
+
+    def _stop(self):
+        """One that does not stop, say because the machine is paused, keeps none of the others running."""
+        problems = []
+        for name in self.names:
+            for is_last in (False, True):
+                try:
+                    self._do("stop", name)
+                    break
+                except place.Missing as error:
+                    if is_last:
+                        problems.append(str(error))
+        if problems:
+            raise place.Missing("; ".join(problems))
 
     def restart_postgres(self):
         """For settings that need it."""
