@@ -24,7 +24,7 @@ def run(log, options):
 def _round(log, archive):
     database = ["--database", log.driver.PG, "--json"]
     if not archive.exists():
-        _bpc(log, "seal", *database)
+        _bpc(log, "seal", "--once", *database)
         _bpc(log, "archive", "--to", archive, *database)
     stored = _bpc(log, "verify", *database)
     log.driver.wait_quiet()
