@@ -35,7 +35,11 @@ def program():
 
 
 def _cargo(crate, target, options):
-    environment = {**os.environ, **({"CARGO_TARGET_DIR": str(target)} if target else {})}
+    environment = dict(os.environ)
+    if target:
+        # Peers are built as their own manifests say, whatever is tried with BPC.
+        environment = {name: value for name, value in environment.items() if not name.startswith("CARGO_PROFILE_")}
+        environment["CARGO_TARGET_DIR"] = str(target)
     _run(["cargo", "build", "--release", "--quiet", *options], crate, environment)
 
 

@@ -6,9 +6,10 @@ from . import build
 
 
 class Drive:
-    """Its modules with our places set, and every worker that it started."""
+    """Its modules with our places set, and every worker that it started. `patience` is how many seconds a quiet machine is
+    waited for before each run."""
 
-    def __init__(self, peers, directory, is_noisy):
+    def __init__(self, peers, directory, patience):
         os.environ.update(BENCH_BUILD=str(directory), BENCH_KEY=str(directory / "run/bpc-log.key"))
         sys.path.insert(0, str(peers))
         import driver
@@ -32,8 +33,8 @@ class Drive:
             return self.workers[-1]
 
         driver.argv, driver.env, driver.WorkerProcess = our_argv, our_environment, our_worker
-        if is_noisy:
-            driver.wait_quiet = lambda *_: None
+        wait_quiet = driver.wait_quiet
+        driver.wait_quiet = lambda *_: wait_quiet(patience) if patience else None
 
     def key(self, path):
         """Where the key of the log is that is measured next."""

@@ -6,7 +6,6 @@ from .systems import jobs_of
 
 # As the peers' driver has it: more than that much of a core used by others, or stolen by the host.
 FOREIGN_CORES_MAX, STEAL_MAX = 0.2, 0.08
-TRIES = 5
 SINGLE_JOBS = 20_000
 
 
@@ -14,7 +13,7 @@ def measure(drive, system, name, options):
     """One run, again while others disturb it. Never raises but for Ctrl-C: one broken peer must not end the comparison."""
     store = drive.driver.Store(system)
     try:
-        for _ in range(1 if options.noisy else TRIES):
+        for _ in range(1 if options.noisy else options.tries):
             record = _once(drive, system, store, name, options)
             record["disturbed"] = record["foreign_cores"] > FOREIGN_CORES_MAX or record["steal"] > STEAL_MAX
             if not record["disturbed"]:
