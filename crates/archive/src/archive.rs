@@ -94,6 +94,12 @@ impl Archive {
         fs::read(&path).map_err(ArchiveError::io("read", &path))
     }
 
+    /// Bytes of a tile of leaves, if it is there and as long as it must be.
+    pub(crate) fn leaf_tile(&self, index: u64) -> Option<Vec<u8>> {
+        let id = TileId::holding(0, index * TILE_WIDTH, self.manifest.size)?;
+        self.tile(0, index).ok().filter(|bytes| bytes.len() == id.len_bytes())
+    }
+
     /// A stored hash by level and index: what proofs and roots are made of.
     pub fn hash(&self, level: u8, index: u64) -> Result<Hash, ArchiveError> {
         let tile = self.tile(level, index / TILE_WIDTH)?;

@@ -23,6 +23,26 @@ fn sizes() -> impl Iterator<Item = u64> {
 }
 
 #[test]
+fn a_subtree_added_at_once_is_its_leaves_added_one_by_one() {
+    let leaf = |n: u64| leaf_hash(&n.to_be_bytes());
+    for height in 0..=8 {
+        let (mut by_leaf, mut at_once) = (Frontier::new(), Frontier::new());
+        for tree in 0..5 {
+            let leaves = (tree << height..(tree + 1) << height).map(leaf);
+            let mut subtree = Frontier::new();
+            subtree.extend(leaves.clone());
+            let (mut made_by_leaf, mut made_at_once) = (Vec::new(), Vec::new());
+            for leaf in leaves {
+                by_leaf.push_with(leaf, |height, hash| made_by_leaf.push((height, *hash)));
+            }
+            at_once.push_complete(height, subtree.root(), |height, hash| made_at_once.push((height, *hash)));
+            made_by_leaf.retain(|(made, _)| *made >= height);
+            assert_eq!((&at_once, made_at_once), (&by_leaf, made_by_leaf));
+        }
+    }
+}
+
+#[test]
 fn roots_are_those_of_the_published_test_tree() {
     let leaves: [&[u8]; 8] = [b"", b"\x00", b"\x10", b" !", b"01", b"@ABC", b"PQRSTUVW", b"`abcdefghijklmno"];
     let roots = [

@@ -13,16 +13,14 @@ use crate::archive::Archive;
 use crate::fold::on_all_cores;
 use crate::{blob_list, layout};
 
-use super::batch::Batch;
 use super::finding::{ArchiveFinding, Findings, L1};
 
 /// The blobs that events name, each with the first event that does: about 200 bytes of memory for each.
-pub(super) struct Named {
-    fields: BlobFields,
-    first: BTreeMap<BlobRef, Place>,
-}
+#[derive(Default)]
+pub(super) struct Named(BTreeMap<BlobRef, Place>);
 
-struct Place {
+/// An event that names a blob.
+pub(super) struct Place {
     stream_type: String,
     stream: StreamId,
     version: i64,
@@ -30,28 +28,35 @@ struct Place {
 }
 
 impl Named {
-    pub(super) fn new(fields: BlobFields) -> Self {
-        Named { fields, first: BTreeMap::new() }
-    }
-
-    /// What is wrong with an event itself is not said here.
-    pub(super) fn take(&mut self, batch: &Batch) {
-        for (_, position, event_bytes) in batch.iter() {
-            if !self.fields.may_name_one(event_bytes) {
-                continue;
-            }
-            let Ok(envelope) = Envelope::read(event_bytes) else {
-                continue;
-            };
-            for named in self.fields.named_by(&envelope) {
-                self.first.entry(named).or_insert_with(|| Place {
-                    stream_type: envelope.stream_type.to_string(),
-                    stream: envelope.stream_id,
-                    version: envelope.version.0.into(),
-                    position,
-                });
-            }
+    /// What a segment names, segments in order.
+    pub(super) fn take(&mut self, named: Vec<(BlobRef, Place)>) {
+        for (blob, place) in named {
+            self.0.entry(blob).or_insert(place);
         }
+    }
+}
+
+/// The blobs that an event names. What is wrong with the event itself is not said here.
+pub(super) fn named_by(
+    fields: &BlobFields,
+    position: u64,
+    event_bytes: &[u8],
+    named: &mut Vec<(BlobRef, Place)>,
+) {
+    if !fields.may_name_one(event_bytes) {
+        return;
+    }
+    let Ok(envelope) = Envelope::read(event_bytes) else {
+        return;
+    };
+    for blob in fields.named_by(&envelope) {
+        let place = Place {
+            stream_type: envelope.stream_type.to_string(),
+            stream: envelope.stream_id,
+            version: envelope.version.0.into(),
+            position,
+        };
+        named.push((blob, place));
     }
 }
 
@@ -65,7 +70,7 @@ pub(super) fn check_blobs(archive: &Archive, named: Named, findings: &mut Findin
         },
         None => (0, BTreeSet::new()),
     };
-    let mut named: Vec<(BlobRef, Place)> = named.first.into_iter().collect();
+    let mut named: Vec<(BlobRef, Place)> = named.0.into_iter().collect();
     named.sort_by_key(|(_, place)| place.position);
     for (BlobRef { sha256, length }, place) in named {
         let at = |code: &'static str, message: &str| ArchiveFinding {

@@ -1,37 +1,36 @@
 //! `verify` of an archive: is it what was signed? Levels L0 to L3, from files alone.
 //!
-//! Every event is read once and checked on all cores ([`scan`]): file against manifest, bytes, chain, dense
-//! versions, legal histories, leaf against tile; tiles against each other and against every signed root on the
-//! way ([`tiles`]). If all of it holds that is the answer. If anything does not, the [`exact`] look at everything
+//! Every event is read once. Segments are checked each by itself, on all cores ([`segment`]): file against manifest,
+//! bytes, chain, leaf against tile. What they say is put together in order ([`scan`]): dense versions, unbroken
+//! chains, legal histories; tiles against each other and against every signed root ([`tiles`]). If all of it holds that is the answer. If anything does not, the [`exact`] look at everything
 //! says what and where. Nothing in the manifest is believed that a signature does not bear out.
 
-mod batch;
 mod blobs;
 mod exact;
 mod finding;
 mod notes;
 mod report;
 mod scan;
+mod segment;
 mod tiles;
 
 use std::collections::HashSet;
 use std::time::Instant;
 
-use bpc_core::tile::TILE_WIDTH;
-use bpc_core::{BlobFields, Envelope, Hash, StreamId};
+use bpc_core::{BlobFields, Envelope, StreamId};
 use bpc_eventstore::Clock;
-use bpc_eventstore::seal::{KeyEpoch, Keyring, Standing, log_stream};
+use bpc_eventstore::seal::{KeyEpoch, Keyring, Standing};
 use bpc_eventstore::verify::quick::{Keys, Tally};
 use bpc_eventstore::verify::{Anchor, Reopened, VerifyOptions};
 
 use crate::archive::Archive;
 use crate::error::ArchiveError;
 
-use batch::Batch;
 use blobs::Named;
 use exact::Counted;
 use finding::{Findings, L0, L1, L2, L3};
-use scan::{Scanned, scan};
+use scan::scan;
+use segment::{Checked, Wanted};
 use tiles::TileCheck;
 
 pub use finding::ArchiveFinding;
@@ -58,10 +57,11 @@ pub fn verify_archive(
 
     let wanted = notes.iter().map(|note| note.checkpoint.size);
     let wanted = wanted.chain(options.checkpoints.iter().map(|kept| kept.checkpoint.size)).chain([size]);
-    let wanted: Vec<u64> = wanted.filter(|wanted| *wanted <= size).collect();
+    let mut wanted: Vec<u64> = wanted.filter(|wanted| *wanted <= size).collect();
+    wanted.sort_unstable();
     let mut quick = Quick::new(archive, wanted.clone());
-    quick.named = blobs.map(|fields| Named::new(fields.clone()));
-    quick.run(options.live_bytes_max.unwrap_or(LIVE_BYTES_MAX), &mut progress);
+    let bytes_max = options.live_bytes_max.unwrap_or(LIVE_BYTES_MAX);
+    quick.run(&Wanted::new(&wanted, blobs), bytes_max, &mut progress);
     let Counted { streams, jobs, right } = quick.look(&mut findings)?;
 
     let Quick { keyring, tiles, named, .. } = quick;
@@ -76,7 +76,7 @@ pub fn verify_archive(
     let at_hand: Vec<_> =
         at_hand.chain(options.checkpoints.iter().map(|kept| (&kept.note, &kept.checkpoint))).collect();
     let witnessed = notes::check_witnesses(&options.witnesses, &at_hand, &roots, &mut findings);
-    let blobs = named.map(|named| blobs::check_blobs(archive, named, &mut findings));
+    let blobs = blobs.map(|_| blobs::check_blobs(archive, named, &mut findings));
 
     let level = match () {
         () if !options.witnesses.is_empty() => L3,
@@ -123,7 +123,7 @@ struct Quick<'a> {
     suspects: HashSet<StreamId>,
     suspects_all: bool,
     /// Blobs that events name, if they are asked for.
-    named: Option<Named>,
+    named: Named,
 }
 
 /// More streams than these are not looked for one by one.
@@ -143,70 +143,49 @@ impl<'a> Quick<'a> {
             is_clean: true,
             suspects: HashSet::new(),
             suspects_all: false,
-            named: None,
+            named: Named::default(),
         }
     }
 
     /// As often as the streams that are open at once need to fit into memory.
-    fn run(&mut self, bytes_max: usize, progress: &mut impl FnMut(u64)) {
+    fn run(&mut self, wanted: &Wanted<'_>, bytes_max: usize, progress: &mut impl FnMut(u64)) {
         let (archive, keys) = (self.archive, Keys::default());
-        let scanned = scan(archive, &keys, 0..=u64::MAX, bytes_max, |batch, leaves| {
-            self.learn_keys(batch);
-            self.named.iter_mut().for_each(|named| named.take(batch));
-            for (index, leaves) in frames(batch, leaves) {
-                self.tiles.catch_up(index);
-                let stored = self.tiles.take(index, leaves);
-                self.compare(&stored, leaves);
-            }
-            progress(batch.first + batch.len() as u64);
+        let tally = scan(archive, &keys, 0..=u64::MAX, bytes_max, Some(wanted), |number, checked| {
+            self.take(checked);
+            let entry = &archive.manifest().segments[number];
+            progress(entry.first + entry.events);
         });
         self.tiles.finish();
-        let mut followed_to = self.add(scanned);
+        let mut followed_to = self.add(tally);
         while followed_to < u64::MAX {
-            let scanned = scan(archive, &keys, followed_to + 1..=u64::MAX, bytes_max, |batch, leaves| {
-                for (index, leaves) in frames(batch, leaves) {
-                    let stored = self.tiles.leaves(index).unwrap_or_default();
-                    self.compare(&stored, leaves);
-                }
-            });
-            followed_to = self.add(scanned);
+            let rest = followed_to + 1..=u64::MAX;
+            let tally = scan(archive, &keys, rest, bytes_max, None, |_, checked| self.take(checked));
+            followed_to = self.add(tally);
         }
     }
 
-    fn compare(&mut self, stored: &[Hash], leaves: &[Option<Hash>]) {
-        for (number, leaf) in leaves.iter().enumerate().filter_map(|(at, leaf)| Some((at, leaf.as_ref()?))) {
-            self.compared += 1;
-            self.is_clean &= stored.get(number) == Some(leaf);
+    /// What a segment says beside its runs.
+    fn take(&mut self, checked: Checked) {
+        self.is_clean &= checked.is_right && checked.runs.is_linked && checked.broken.is_none();
+        self.compared += checked.compared;
+        checked.tiles.into_iter().for_each(|tile| self.tiles.take(tile));
+        self.named.take(checked.named);
+        // The log's own stream says which keys speak for it.
+        for (position, event_bytes) in checked.own {
+            if let Ok(envelope) = Envelope::read(&event_bytes) {
+                self.keyring.take(&envelope, Some(position));
+            }
         }
     }
 
     /// Returns up to where all streams were followed.
-    fn add(&mut self, scanned: Scanned) -> u64 {
-        let Scanned { tallies, broken, is_linked } = scanned;
-        self.is_clean &= is_linked && broken.is_empty();
-        let followed_to = tallies.iter().map(|tally: &Tally| tally.followed_to).min().unwrap_or(u64::MAX);
-        for tally in tallies {
-            let (streams, jobs) = tally.streams_and_jobs(followed_to);
-            self.streams += streams;
-            self.jobs += jobs;
-            self.suspects_all |= tally.suspects.all;
-            self.suspects.extend(tally.suspects.streams.into_keys());
-        }
-        followed_to
-    }
-
-    /// The log's own stream says which keys speak for it.
-    fn learn_keys(&mut self, batch: &Batch) {
-        let own = log_stream();
-        let is_own = |number: &usize| batch.events[*number].place.is_some_and(|(stream, _)| stream == own);
-        if !(0..batch.len()).any(|number| is_own(&number)) {
-            return;
-        }
-        for (_, position, event_bytes) in batch.iter().filter(|(number, ..)| is_own(number)) {
-            if let Ok(envelope) = Envelope::read(event_bytes) {
-                self.keyring.take(&envelope, Some(position));
-            }
-        }
+    fn add(&mut self, tally: Tally) -> u64 {
+        let (streams, jobs) = tally.streams_and_jobs(tally.followed_to);
+        self.streams += streams;
+        self.jobs += jobs;
+        self.suspects_all |= tally.suspects.all;
+        self.suspects.extend(tally.suspects.streams.into_keys());
+        tally.followed_to
     }
 
     /// Take the exact look that is needed: none, or at some streams, or at everything.
@@ -234,11 +213,6 @@ impl<'a> Quick<'a> {
         }
         Ok(counted)
     }
-}
-
-/// The frames of a batch with the indexes of their tiles.
-fn frames<'l>(batch: &Batch, leaves: &'l [Option<Hash>]) -> impl Iterator<Item = (u64, &'l [Option<Hash>])> {
-    (batch.first / TILE_WIDTH..).zip(leaves.chunks(TILE_WIDTH as usize))
 }
 
 /// What the manifest says beyond what was checked already.

@@ -8,7 +8,7 @@ use bpc_core::tile::{HASH_LEN, TILE_HEIGHT, TILE_WIDTH, TileId, hash_in};
 
 use crate::archive::Archive;
 
-/// Reads the tiles of level 0 in order, and on the way compares those above with what they should be.
+/// Takes the tiles of level 0 in order, and on the way compares those above with what they should be.
 pub(super) struct TileCheck<'a> {
     archive: &'a Archive,
     size: u64,
@@ -25,6 +25,22 @@ pub(super) struct TileCheck<'a> {
     pub(super) missing: BTreeSet<TileId>,
     /// Tiles above the leaves with hashes that are not those of the tiles below: which hashes, by level and index.
     pub(super) wrong: BTreeSet<(u8, u64)>,
+}
+
+/// A tile of level 0 whose leaves were looked at.
+pub(super) struct LeafTile {
+    pub(super) index: u64,
+    pub(super) leaves: Leaves,
+    /// It is not there, or not as long as it must be: the leaves follow from the events.
+    pub(super) is_missing: bool,
+}
+
+/// What a tile adds to the tree.
+pub(super) enum Leaves {
+    /// The root of all 256 of them.
+    Root(Hash),
+    /// One by one, where the tree ends among them, or a root is wanted there.
+    Each(Vec<Hash>),
 }
 
 impl<'a> TileCheck<'a> {
@@ -62,29 +78,28 @@ impl<'a> TileCheck<'a> {
         self.size
     }
 
+    /// The next tile of level 0 that was looked at.
+    pub(super) fn take(&mut self, tile: LeafTile) {
+        self.catch_up(tile.index);
+        if tile.is_missing {
+            self.missing.extend(TileId::holding(0, tile.index * TILE_WIDTH, self.size));
+        }
+        match tile.leaves {
+            Leaves::Root(root) => self.push(TILE_HEIGHT, root),
+            Leaves::Each(leaves) => leaves.into_iter().for_each(|leaf| self.push(0, leaf)),
+        }
+    }
+
     /// Take the tiles before this one, of whose events nothing is known.
-    pub(super) fn catch_up(&mut self, index: u64) {
+    fn catch_up(&mut self, index: u64) {
         while self.frontier.size() < (index * TILE_WIDTH).min(self.size) {
-            self.take(self.frontier.size() / TILE_WIDTH, &[]);
+            let index = self.frontier.size() / TILE_WIDTH;
+            let width =
+                TileId::holding(0, index * TILE_WIDTH, self.size).map_or(0, |id| usize::from(id.width));
+            let right = self.right.get(&index).cloned();
+            let leaves = right.or_else(|| self.stored(0, index)).unwrap_or_else(|| vec![Hash::ZERO; width]);
+            leaves.into_iter().for_each(|leaf| self.push(0, leaf));
         }
-    }
-
-    /// The leaves of a tile of level 0, if it is there.
-    pub(super) fn leaves(&mut self, index: u64) -> Option<Vec<Hash>> {
-        self.stored(0, index)
-    }
-
-    /// The leaves of a tile of level 0; where there is none, those that follow from the events, if any.
-    pub(super) fn take(&mut self, index: u64, events: &[Option<Hash>]) -> Vec<Hash> {
-        let width = TileId::holding(0, index * TILE_WIDTH, self.size).map_or(0, |id| usize::from(id.width));
-        let of_event = |at: usize| events.get(at).copied().flatten().unwrap_or(Hash::ZERO);
-        let right = self.right.get(&index).cloned();
-        let leaves = right.or_else(|| self.stored(0, index));
-        let leaves = leaves.unwrap_or_else(|| (0..width).map(of_event).collect());
-        for leaf in &leaves {
-            self.push(*leaf);
-        }
-        leaves
     }
 
     /// Everything was taken: compare what is left.
@@ -95,9 +110,10 @@ impl<'a> TileCheck<'a> {
         }
     }
 
-    fn push(&mut self, leaf: Hash) {
+    /// Add a leaf, or a complete subtree of this height.
+    fn push(&mut self, height: u32, root: Hash) {
         let made = &mut self.made;
-        self.frontier.push_with(leaf, |height, hash| {
+        self.frontier.push_complete(height, root, |height, hash| {
             let level = (height / TILE_HEIGHT) as usize;
             if level == 0 || !height.is_multiple_of(TILE_HEIGHT) {
                 return;

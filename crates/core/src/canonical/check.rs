@@ -16,8 +16,18 @@ use super::order::compare_keys;
 /// [`NotCanonical`](JsonErrorKind::NotCanonical) is what `canonicalize` would say too;
 /// `NotCanonical` says nothing about the bytes after it.
 pub fn check(bytes: &[u8]) -> Result<(), JsonError> {
+    check_inside(bytes, 0)
+}
+
+/// The same of a value that will stand inside `depth` arrays and objects, which count for
+/// [`MAX_DEPTH`](super::MAX_DEPTH).
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn check_inside(bytes: &[u8], depth: usize) -> Result<(), JsonError> {
     let mut reader = Checker { cursor: Cursor::over(bytes)? };
-    reader.value(0)?;
+    reader.value(depth)?;
     match reader.cursor.peek() {
         None => Ok(()),
         Some(_) => Err(reader.unexpected()),

@@ -5,9 +5,11 @@ pub(super) fn is_plain(byte: u8) -> bool {
     byte >= 0x20 && byte != b'"' && byte != b'\\'
 }
 
-/// How many bytes from the start are plain.
+/// How many bytes from the start stand for themselves in a string: no quotes, backslashes or control characters.
+/// Whether they are UTF-8 is not looked at.
 #[inline]
-pub(super) fn plain_length(content: &[u8]) -> usize {
+#[must_use]
+pub fn plain_length(content: &[u8]) -> usize {
     let (words, tail) = content.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let found = not_plain(u64::from_le_bytes(*word));

@@ -21,8 +21,9 @@ mod text;
 mod write;
 mod writer;
 
-pub use check::check;
+pub use check::{check, check_inside};
 pub use error::{JsonError, JsonErrorKind};
+pub use escape::plain_length;
 pub use serialize::to_canonical;
 pub use text::CanonicalJson;
 pub use write::{write_integer, write_string};

@@ -40,17 +40,28 @@ impl Frontier {
 
     /// Add one leaf; `made` gets every complete subtree that this closes, as its height and root,
     /// beginning with the leaf itself at height 0.
-    pub fn push_with(&mut self, leaf: Hash, mut made: impl FnMut(u32, &Hash)) {
-        let mut hash = leaf;
-        made(0, &hash);
+    pub fn push_with(&mut self, leaf: Hash, made: impl FnMut(u32, &Hash)) {
+        self.push_complete(0, leaf, made);
+    }
+
+    /// Add a complete subtree of so many levels above its leaves, as if its leaves were added one by one; `made` gets
+    /// it and every larger subtree that this closes.
+    ///
+    /// # Panics
+    ///
+    /// If the leaves before it do not fill subtrees of this height.
+    pub fn push_complete(&mut self, height: u32, root: Hash, mut made: impl FnMut(u32, &Hash)) {
+        assert!(self.size.is_multiple_of(1 << height), "a subtree begins where one can");
+        let mut hash = root;
+        made(height, &hash);
         // As adding one to a binary number: each trailing 1 bit is a subtree that finds its partner.
-        for height in 1..=self.size.trailing_ones() {
+        for height in height + 1..=height + (self.size >> height).trailing_ones() {
             let left = self.peaks.pop().expect("one peak for each bit set in the size");
             hash = node_hash(&left, &hash);
             made(height, &hash);
         }
         self.peaks.push(hash);
-        self.size += 1;
+        self.size += 1 << height;
     }
 
     /// Root of the whole tree.

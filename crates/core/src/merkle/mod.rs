@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::chain::Hash;
 
 pub use frontier::Frontier;
-pub use leaf::{event_leaf, leaf_data};
+pub use leaf::{event_leaf, leaf_data, written_leaf};
 pub use prove::{Unprovable, consistency, consistency_tiles, inclusion, inclusion_tiles, root, root_tiles};
 pub use tree::{BadEdge, Tree};
 pub use verify::{BadProof, inclusion_root, verify_consistency, verify_inclusion};

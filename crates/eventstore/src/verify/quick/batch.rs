@@ -9,6 +9,26 @@
 pub(in crate::verify) struct Batch {
     pub(in crate::verify) bytes: Vec<u8>,
     ends: Vec<u32>,
+    /// Which checker each row is for, before it is known how many there are: none needs to look at the rows of the
+    /// others.
+    shares: Vec<Share>,
+}
+
+/// What rows of one stream have in common, and rows of different streams hardly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Share(u16);
+
+impl Share {
+    /// The last bytes of a stream's id are random, or a hash; if somebody chose them, all the work is done by one. What
+    /// is not even a row with a stream is as good as any.
+    fn of(row: &[u8]) -> Self {
+        stream_of(row).map_or(Share(0), |stream| Share(u16::from_le_bytes([stream[15], stream[14]])))
+    }
+
+    /// Which of so many checkers it is for.
+    pub(super) fn shard(self, shards: usize) -> usize {
+        usize::from(self.0) % shards
+    }
 }
 
 /// The columns of one event, borrowed. What is not as long as it should be, or missing, is not in here:
@@ -49,11 +69,23 @@ impl Batch {
     pub(in crate::verify) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.shares.clear();
     }
 
     /// What was appended to `bytes` since the last row is a row.
     pub(in crate::verify) fn end_row(&mut self) {
+        let start = self.ends.last().map_or(0, |end| *end as usize);
+        self.shares.push(Share::of(&self.bytes[start..]));
         self.ends.push(self.bytes.len() as u32);
+    }
+
+    /// The rows of one of so many shards, by number.
+    pub(super) fn rows_of(&self, shard: usize, shards: usize) -> impl Iterator<Item = (u32, &[u8])> {
+        let rows = self.shares.iter().enumerate();
+        rows.filter(move |(_, share)| share.shard(shards) == shard).map(|(number, _)| {
+            let start = number.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+            (number as u32, &self.bytes[start..self.ends[number] as usize])
+        })
     }
 
     /// The bytes of each row.
@@ -98,7 +130,7 @@ impl<'a> Row<'a> {
 }
 
 /// Of any row, even one that is not as it should be: its stream.
-pub(in crate::verify) fn stream_of(row: &[u8]) -> Option<&[u8; 16]> {
+fn stream_of(row: &[u8]) -> Option<&[u8; 16]> {
     let mut rest = row.get(2..)?;
     fixed::<8>(&mut rest)?;
     fixed(&mut rest)

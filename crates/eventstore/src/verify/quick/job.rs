@@ -7,7 +7,7 @@
 use super::facts::Facts;
 
 /// Where a job is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct JobBits {
     worker: u32,
     attempts: u16,
@@ -141,7 +141,6 @@ mod tests {
     use bpc_core::{CanonicalJson, Hash, Head, Job, JobEvent, JobId, StreamId, TenantId, Timestamp, Version};
     use proptest::prelude::*;
 
-    use super::super::clock::Clock;
     use super::super::facts::Names;
     use super::*;
 
@@ -183,8 +182,7 @@ mod tests {
     fn facts(event: &JobEvent, names: &Names) -> Facts {
         let mut payload = Vec::new();
         event.write_payload(&mut payload);
-        Facts::read(event.event_type(), 1, &payload, names, &mut Clock::default())
-            .expect("what is written is read")
+        Facts::careful(event.event_type(), 1, &payload, names).expect("what is written is read")
     }
 
     proptest! {

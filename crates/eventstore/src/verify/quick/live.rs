@@ -1,25 +1,29 @@
-//! The streams that may go on: end of chain and state of each, in 56 bytes.
+//! The streams that may go on: end of chain and state of each, in 64 bytes, or 32 where the end of the chain is only
+//! compared.
 //!
 //! Memory is bounded. When the streams that are open at once do not fit, those in one half of the range
 //! of fingerprints are let go, and the log is read once more for them.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::RangeInclusive;
 
-use bpc_core::Hash;
-
 use super::job::JobBits;
+use super::table::Table;
 
 /// Stands for a stream: 64 bits under a key that is new in each run. Two streams that share one are told
 /// apart by the exact look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fingerprint([u32; 2]);
 
+/// Stands for the hash of an event, as a [`Fingerprint`] does for a stream: whoever wrote a log cannot know which
+/// hashes share one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct HeadPrint([u32; 2]);
+
 /// What is known of a stream that may go on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Live {
-    pub(super) hash: [u8; 32],
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Live<H> {
+    /// Hash of the newest event, or what stands for it.
+    pub(super) head: H,
     pub(super) version: u32,
     /// Stands for stream type and tenant.
     pub(super) owner: u32,
@@ -27,9 +31,9 @@ pub(super) struct Live {
 }
 
 /// Streams that may go on, and all that ever began.
-pub(super) struct LiveStreams {
+pub(super) struct LiveStreams<H> {
     /// By the low bits of the fingerprint: each grows on its own, so that growing needs little room.
-    parts: Vec<HashMap<Fingerprint, Live, BuildHasherDefault<AsItIs>>>,
+    parts: Vec<Table<Live<H>>>,
     /// A stream that ended is let go of; that it does not begin again is seen here. The lowest bit says
     /// whether it is a job.
     begun: Vec<u64>,
@@ -61,10 +65,6 @@ impl Begun {
 }
 
 const PARTS: usize = 64;
-/// With the byte that the table keeps beside each place.
-const PLACE_BYTES: usize = size_of::<(Fingerprint, Live)>() + 1;
-/// Tables are never fuller than this.
-const PLACES_PER_ENTRY: f64 = 8.0 / 7.0;
 
 impl Fingerprint {
     /// The lowest bit is not used.
@@ -77,9 +77,15 @@ impl Fingerprint {
     }
 }
 
-impl LiveStreams {
+impl HeadPrint {
+    pub(super) fn new(hash: u64) -> Self {
+        HeadPrint([(hash >> 32) as u32, hash as u32])
+    }
+}
+
+impl<H: Copy + Default> LiveStreams<H> {
     pub(super) fn new(range: RangeInclusive<u64>, bytes_max: usize) -> Self {
-        let parts = (0..PARTS).map(|_| HashMap::default()).collect();
+        let parts = (0..PARTS).map(|_| Table::default()).collect();
         LiveStreams { parts, begun: Vec::new(), range, bytes_max }
     }
 
@@ -92,16 +98,21 @@ impl LiveStreams {
         self.range.contains(&stream.bits())
     }
 
-    pub(super) fn get(&mut self, stream: Fingerprint) -> Option<&mut Live> {
-        self.part(stream).get_mut(&stream)
+    pub(super) fn get(&mut self, stream: Fingerprint) -> Option<&mut Live<H>> {
+        self.part(stream).get(stream)
+    }
+
+    /// Wait for the memory of all these at once, so that asking for them one by one need not.
+    pub(super) fn fetch(&self, streams: impl Iterator<Item = Fingerprint>) {
+        std::hint::black_box(streams.fold(0, |sum, stream| sum ^ self.parts[part_of(stream)].touch(stream)));
     }
 
     pub(super) fn remove(&mut self, stream: Fingerprint) {
-        self.part(stream).remove(&stream);
+        self.part(stream).remove(stream);
     }
 
     /// A stream begins. It may not fit: then it is among those that are let go.
-    pub(super) fn begin(&mut self, stream: Fingerprint, is_job: bool, live: Option<Live>) {
+    pub(super) fn begin(&mut self, stream: Fingerprint, is_job: bool, live: Option<Live<H>>) {
         self.begun.push(stream.bits() | u64::from(is_job));
         if let Some(live) = live {
             self.part(stream).insert(stream, live);
@@ -122,8 +133,8 @@ impl LiveStreams {
     }
 
     fn bytes(&self) -> usize {
-        let places: usize = self.parts.iter().map(HashMap::capacity).sum();
-        (places as f64 * PLACES_PER_ENTRY) as usize * PLACE_BYTES + self.begun.capacity() * size_of::<u64>()
+        let bytes: usize = self.parts.iter().map(Table::bytes).sum();
+        bytes + self.begun.capacity() * size_of::<u64>()
     }
 
     fn halve(&mut self) {
@@ -131,56 +142,27 @@ impl LiveStreams {
         self.range = start..=start + (end - start) / 2;
         let range = self.range.clone();
         for part in &mut self.parts {
-            part.retain(|stream, _| range.contains(&stream.bits()));
-            part.shrink_to_fit();
+            part.retain(|stream| range.contains(&stream));
         }
         self.begun.retain(|stream| range.contains(&(stream & !1)));
         self.begun.shrink_to_fit();
     }
 
-    fn part(&mut self, stream: Fingerprint) -> &mut HashMap<Fingerprint, Live, BuildHasherDefault<AsItIs>> {
-        &mut self.parts[(stream.bits() >> 1) as usize % PARTS]
+    fn part(&mut self, stream: Fingerprint) -> &mut Table<Live<H>> {
+        &mut self.parts[part_of(stream)]
     }
 }
 
-impl std::hash::Hash for Fingerprint {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // The low bits chose the part.
-        state.write_u64(self.bits().rotate_right(1 + PARTS.trailing_zeros()));
-    }
-}
-
-/// A fingerprint is a hash already.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("only fingerprints are hashed");
-    }
-
-    fn write_u64(&mut self, bits: u64) {
-        self.0 = bits;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// The hash as the type that the rest of the crate uses.
-impl Live {
-    pub(super) fn hash(&self) -> Hash {
-        Hash(self.hash)
-    }
+fn part_of(stream: Fingerprint) -> usize {
+    (stream.bits() >> 1) as usize % PARTS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn live() -> Live {
-        Live { hash: [0; 32], version: 1, owner: 0, job: JobBits::NO_JOB }
+    fn live() -> Live<[u8; 32]> {
+        Live { head: [0; 32], version: 1, owner: 0, job: JobBits::NO_JOB }
     }
 
     fn spread(n: u64) -> Fingerprint {
@@ -189,7 +171,8 @@ mod tests {
 
     #[test]
     fn an_entry_is_small() {
-        assert_eq!(size_of::<(Fingerprint, Live)>(), 56);
+        assert_eq!(size_of::<Live<[u8; 32]>>(), size_of::<[u32; 12]>());
+        assert_eq!(size_of::<Live<HeadPrint>>(), size_of::<[u32; 6]>());
     }
 
     #[test]
@@ -215,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_begins_twice_is_seen_even_if_it_ended_in_between() {
-        let begin = |streams: &mut LiveStreams, n| streams.begin(spread(n), n % 3 == 0, None);
+        let begin = |streams: &mut LiveStreams<HeadPrint>, n| streams.begin(spread(n), n % 3 == 0, None);
         for twin in [None, Some(42), Some(43)] {
             let mut streams = LiveStreams::new(0..=u64::MAX, 1 << 20);
             (0..100).chain(twin).for_each(|n| begin(&mut streams, n));

@@ -5,11 +5,22 @@ mod check;
 mod clock;
 mod envelope;
 mod facts;
+mod follow;
 mod job;
+mod keys;
 mod live;
+mod read;
+mod runs;
 mod scan;
+mod suspects;
+mod table;
+mod tally;
 
-pub use check::{Checker, Keys, RawEvent, Suspects, Tally, shard_of};
+pub use follow::Follower;
+pub use keys::Keys;
+pub use runs::{Chained, Chainer, Runs};
+pub use suspects::Suspects;
+pub use tally::Tally;
 
 pub(super) use batch::{Batch, COLUMNS, Row, id_of};
 pub(super) use scan::{Batches, Gather, Leaves, Outlet, batches, scan};

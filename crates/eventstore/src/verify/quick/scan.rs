@@ -11,8 +11,10 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::error::StoreError;
 
-use super::batch::{Batch, Row, stream_of};
-use super::check::{Checker, Keys, Tally, shard_of};
+use super::batch::{Batch, Row};
+use super::check::Checker;
+use super::keys::Keys;
+use super::tally::Tally;
 
 /// Batches read ahead.
 const AHEAD: usize = 2;
@@ -138,16 +140,11 @@ impl Shard {
         let task = spawn_blocking(move || {
             let mut checker = Checker::new(keys, range, bytes_max);
             while let Some(batch) = batches.blocking_recv() {
-                let mut checked = Vec::with_capacity(batch.len() / shards + batch.len() / 8);
-                for (row, number) in batch.rows().zip(0..) {
-                    if stream_of(row).map_or(0, |stream| shard_of(stream, shards)) != at {
-                        continue;
-                    }
-                    match Row::read(row) {
-                        Some(row) => checked.push((number, checker.take_row(&row))),
-                        None => checker.suspect_all(),
-                    }
-                }
+                let (numbers, rows): (Vec<u32>, Vec<Option<Row<'_>>>) =
+                    batch.rows_of(at, shards).map(|(number, row)| (number, Row::read(row))).unzip();
+                let mut checked = Vec::with_capacity(rows.len());
+                let mut numbers = numbers.into_iter();
+                checker.take(&rows, |leaf| checked.extend(numbers.next().map(|number| (number, leaf))));
                 if leaves.blocking_send(checked).is_err() {
                     break;
                 }
