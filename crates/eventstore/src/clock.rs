@@ -1,8 +1,8 @@
 //! Whose clock counts.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bpc_core::Timestamp;
 
@@ -50,6 +50,43 @@ impl Clock {
     }
 }
 
+/// What the database's clock said lately, so that not everybody has to ask it.
+#[derive(Clone, Debug, Default)]
+pub struct Heard(Arc<Mutex<Option<Answer>>>);
+
+/// The time in an answer, and when that came by the two clocks of this host.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    said: Timestamp,
+    came: Instant,
+    came_by_wall: SystemTime,
+}
+
+/// Clocks that run apart by a thousandth are a millisecond apart by then.
+const LATELY: Duration = Duration::from_secs(1);
+/// Two clocks of one host that are further apart: it slept, or somebody set one of them.
+const JUMP: Duration = Duration::from_millis(50);
+
+impl Heard {
+    /// The time now by what was heard lately. Behind the database's clock by as much as the answer took to come,
+    /// never ahead of it: what is due now is due at once.
+    pub(crate) fn now(&self) -> Option<Timestamp> {
+        let answer = (*self.lock())?;
+        let age = answer.came.elapsed();
+        let by_wall = answer.came_by_wall.elapsed().ok()?;
+        let is_good = age < LATELY && age.abs_diff(by_wall) < JUMP;
+        is_good.then(|| Timestamp::from_micros(answer.said.as_micros() + age.as_micros() as i64))
+    }
+
+    pub(crate) fn hear(&self, said: Timestamp) {
+        *self.lock() = Some(Answer { said, came: Instant::now(), came_by_wall: SystemTime::now() });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Answer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The time by the clock that counts, on a connection already at hand.
 pub async fn now_on(conn: &mut Conn<'_>, clock: &Clock) -> Result<Timestamp, StoreError> {
     match (conn, clock.fixed()) {
@@ -58,5 +95,27 @@ pub async fn now_on(conn: &mut Conn<'_>, clock: &Clock) -> Result<Timestamp, Sto
             Ok(Timestamp::from_micros(micros))
         }
         _ => Ok(clock.host()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_heard_goes_on_and_is_forgotten() {
+        let heard = Heard::default();
+        assert_eq!(heard.now(), None);
+        let said = Timestamp::from_micros(1_000_000);
+        heard.hear(said);
+        let now = heard.now().expect("heard just now");
+        assert!(now >= said && now.since(said) < LATELY, "{now}");
+        let (came, came_by_wall) = (Instant::now(), SystemTime::now());
+        let old = Answer { said, came: came - LATELY, came_by_wall: came_by_wall - LATELY };
+        let slept = Answer { said, came, came_by_wall: came_by_wall - 2 * JUMP };
+        for answer in [old, slept] {
+            *heard.lock() = Some(answer);
+            assert_eq!(heard.now(), None, "{answer:?}");
+        }
     }
 }

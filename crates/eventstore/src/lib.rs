@@ -22,7 +22,7 @@ pub use append::{
     Cause, StreamAppend, StreamHead, append_to_streams, check_head, records, stream_heads, write_events,
 };
 pub use blob::{Blob, put_blob, read_blob};
-pub use clock::{Clock, now_on};
+pub use clock::{Clock, Heard, now_on};
 pub use database::{Conn, Database, Scribes, SqlitePools, Tx};
 pub use entropy::entropy;
 pub use error::StoreError;

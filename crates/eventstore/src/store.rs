@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bpc_core::Timestamp;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Heard};
 use crate::database::{Database, Tx, TxInner};
 use crate::error::StoreError;
 use crate::fault::Fault;
@@ -43,6 +43,8 @@ pub struct Store {
     pub clock: Clock,
     /// Faults that a test wants.
     pub fault: Fault,
+    /// What its database's clock said lately.
+    pub heard: Heard,
 }
 
 impl Store {
@@ -55,7 +57,12 @@ impl Store {
         } else {
             return Err(StoreError::bad_url(url));
         };
-        Ok(Store { database, clock: options.clock, fault: Fault::default() })
+        Ok(Store { clock: options.clock, ..Store::on(database) })
+    }
+
+    /// A log on a database that is connected already, by its clock.
+    pub fn on(database: Database) -> Store {
+        Store { database, clock: Clock::default(), fault: Fault::default(), heard: Heard::default() }
     }
 
     /// The same log through a connection of one's own, where that helps: PostgreSQL. On SQLite all writers
@@ -118,6 +125,20 @@ impl Store {
             Database::Postgres(pool) => postgres::now(pool).await,
             Database::Sqlite(_) => Ok(self.clock.host()),
         }
+    }
+
+    /// The same for what happens now and is judged by nobody: by a clock of the database that was heard lately, which
+    /// saves a round trip.
+    pub async fn about_now(&self) -> Result<Timestamp, StoreError> {
+        let Database::Postgres(pool) = &self.database else {
+            return self.now().await;
+        };
+        if let Some(now) = self.clock.fixed().or_else(|| self.heard.now()) {
+            return Ok(now);
+        }
+        let now = postgres::now(pool).await?;
+        self.heard.hear(now);
+        Ok(now)
     }
 
     /// Close all connections.

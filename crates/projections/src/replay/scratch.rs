@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bpc_eventstore::{Clock, Database, Fault, SqlitePools, Store};
+use bpc_eventstore::{Database, SqlitePools, Store};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqlitePoolOptions, SqliteSynchronous,
@@ -53,7 +53,7 @@ pub(super) async fn fast_store(path: &Path) -> Result<Store, ReplayError> {
         .await
         .map_err(ReplayError::target)?;
     let database = Database::Sqlite(SqlitePools { writer: pool.clone(), readers: pool, scribes: None });
-    let store = Store { database, clock: Clock::default(), fault: Fault::default() };
+    let store = Store::on(database);
     store.migrate().await.map_err(ReplayError::target)?;
     Ok(store)
 }

@@ -130,9 +130,9 @@ impl Engine {
     ) -> Result<(Vec<Result<Enqueued, EngineError>>, Vec<Lane>), StoreError> {
         let keyed = batch.iter().flatten().any(|(_, job)| job.key.is_some());
         if !keyed && !look_for_all {
-            // Nothing to look up: on PostgreSQL one round trip for the time, one for everything else; on
+            // Nothing to look up: on PostgreSQL one round trip for everything, and now and then one for the time; on
             // SQLite nothing is computed while others wait for their turn to write.
-            let now = self.store.now().await?;
+            let now = self.store.about_now().await?;
             let (outcomes, writes, lanes) = self.plan(tenant, actor, batch, &HashMap::new(), now);
             write_jobs_alone(&self.store, writes).await?;
             return Ok((outcomes, lanes));
