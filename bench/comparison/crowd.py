@@ -14,6 +14,7 @@ import threading
 import time
 
 from .kept_store import execute
+from .measures import is_disturbed
 
 WARM_UP = 0.2
 # A worker leases, settles, seals and listens on connections of its own and has a pool for the rest.
@@ -32,7 +33,8 @@ def run(drive, servers, system, options):
                 yield {"round": number, "many": many, "few": few, "connections": crowd["connections"],
                        "base_connections": base["connections"], "jobs": options.jobs, "done": crowd["done"],
                        "rate": crowd["pace"], "base": base["pace"], "ratio": crowd["pace"] / base["pace"],
-                       "whole_ratio": crowd["rate"] / base["rate"], "executed_twice": crowd.get("executed_twice", 0)}
+                       "whole_ratio": crowd["rate"] / base["rate"], "executed_twice": crowd.get("executed_twice", 0),
+                       "disturbed": is_disturbed(base, crowd)}
     finally:
         drive.end_workers()
         execute(drive.driver, "alter system reset max_connections")

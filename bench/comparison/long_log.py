@@ -2,6 +2,7 @@
 import sys
 
 from .kept_store import execute, kept_store
+from .measures import is_disturbed
 
 # Rows of one load. The driver gives a load three minutes.
 LOAD = 500_000
@@ -81,4 +82,4 @@ def run(log, options):
         if base.get("incomplete") or long.get("incomplete"):
             raise RuntimeError("processing did not end within the driver's time")
         yield {"events": log.events, "rate": long["rate"], "base": base["rate"], "ratio": long["rate"] / base["rate"],
-               "wal_bytes_per_job": long["wal_bytes_per_job"]}
+               "wal_bytes_per_job": long["wal_bytes_per_job"], "disturbed": is_disturbed(base, long)}

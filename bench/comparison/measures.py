@@ -15,7 +15,7 @@ def measure(drive, system, name, options):
     try:
         for _ in range(1 if options.noisy else options.tries):
             record = _once(drive, system, store, name, options)
-            record["disturbed"] = record["foreign_cores"] > FOREIGN_CORES_MAX or record["steal"] > STEAL_MAX
+            record["disturbed"] = is_disturbed(record)
             if not record["disturbed"]:
                 break
             print(f"disturbed: {record['foreign_cores']} cores of others, {record['steal']:.0%} stolen", file=sys.stderr)
@@ -25,6 +25,10 @@ def measure(drive, system, name, options):
         store.close()
         drive.end_workers()
     return record
+
+
+def is_disturbed(*records):
+    return any(it["foreign_cores"] > FOREIGN_CORES_MAX or it["steal"] > STEAL_MAX for it in records)
 
 
 def _once(drive, system, store, name, options):

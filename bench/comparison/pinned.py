@@ -7,6 +7,7 @@ import time
 
 from .figures import median
 from .kept_store import kept_store
+from .measures import is_disturbed
 
 LAST = 3
 SIZE = "select pg_total_relation_size('job_queue')"
@@ -14,16 +15,18 @@ SIZE = "select pg_total_relation_size('job_queue')"
 
 def run(drive, system, options):
     driver = drive.driver
-    loads = [_load(driver, system, store, options.jobs)["rate"] for store in _stores(driver, system, options.pinned_loads)]
+    loads = [_load(driver, system, store, options.jobs) for store in _stores(driver, system, options.pinned_loads)]
     with_pin, sizes, seconds, dead, after = _pinned(driver, system, options)
-    base, rate = median(loads[-LAST:]), median(with_pin[-LAST:])
-    yield {"rate": rate, "base": base, "ratio": rate / base, "seconds": seconds, "rates": with_pin, "base_rates": loads,
+    last, last_pinned = loads[-LAST:], with_pin[-LAST:]
+    base, rate = (median(load["rate"] for load in these) for these in (last, last_pinned))
+    yield {"rate": rate, "base": base, "ratio": rate / base, "seconds": seconds, "rates": [load["rate"] for load in with_pin],
+           "base_rates": [load["rate"] for load in loads], "disturbed": is_disturbed(*last, *last_pinned),
            "pinned_jobs": options.jobs * options.pinned_loads, "queue_bytes": sizes, "dead_tuples": dead,
            "queue_bytes_after": after}
 
 
 def _pinned(driver, system, options):
-    rates, sizes, pin = [], [], None
+    loads, sizes, pin = [], [], None
     try:
         for number, store in enumerate(_stores(driver, system, options.pinned_loads)):
             if pin is None:
@@ -34,7 +37,7 @@ def _pinned(driver, system, options):
                 sizes.append(store.value(SIZE))
             begin = start + number * options.pinned_seconds / options.pinned_loads
             time.sleep(max(0.0, begin - time.monotonic()))
-            rates.append(_load(driver, system, store, options.jobs)["rate"])
+            loads.append(_load(driver, system, store, options.jobs))
             sizes.append(store.value(SIZE))
         time.sleep(max(0.0, start + options.pinned_seconds - time.monotonic()))
         seconds = time.monotonic() - start
@@ -45,7 +48,7 @@ def _pinned(driver, system, options):
         dead = connection.execute("select n_dead_tup from pg_stat_user_tables where relname = 'job_queue'").fetchone()[0]
         connection.execute("vacuum job_queue")
         after = connection.execute(SIZE).fetchone()[0]
-    return rates, sizes, seconds, dead, after
+    return loads, sizes, seconds, dead, after
 
 
 def _stores(driver, system, loads):

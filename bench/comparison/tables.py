@@ -65,16 +65,16 @@ def _own(figures):
     rows = []
     for record in figures.good("long-log", "ratio"):
         rows.append([f"{record['events']:,} events in the log", f"{record['ratio']:.2f} x",
-                     f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s on an empty log"])
+                     _told(record) + f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s on an empty log"])
     for record in figures.good("crowd", "ratio"):
         unfinished = "" if record["done"] >= record["jobs"] else f"; only {record['done']:,} of {record['jobs']:,} jobs in three minutes"
         rows.append([f"{record['many']} workers, {record['connections']:,} connections", f"{record['ratio']:.2f} x",
-                     f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s by {record['few']} with "
+                     _told(record) + f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s by {record['few']} with "
                      f"{record['base_connections']:,}; {record['whole_ratio']:.2f} x with the time to connect{unfinished}"])
     record = figures.last("pinned")
     if record:
         rows.append([f"transaction open for {record['seconds']:.0f} s", f"{record['ratio']:.2f} x",
-                     f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s; {record['pinned_jobs']:,} jobs, "
+                     _told(record) + f"{record['rate']:,.0f} against {record['base']:,.0f} jobs/s; {record['pinned_jobs']:,} jobs, "
                      f"{record['dead_tuples']:,} dead rows in the queue at the end"])
     for record in figures.good("verify", "pg_rate"):
         rows.append([f"verify of {record['events']:,} events", f"{record['sha_times']:.2f} x SHA-256",
@@ -84,6 +84,10 @@ def _own(figures):
                     for problem in figures.failures(measure).values())
     body = table(["BPC beside itself", ">ratio", "figures"], rows) if rows else ""
     return f"### BPC beside itself\n\n{body}{wrong}" if rows or wrong else ""
+
+
+def _told(record):
+    return "(disturbed) " if record.get("disturbed") else ""
 
 
 def _asked(figures):
