@@ -68,8 +68,8 @@ const LATELY: Duration = Duration::from_secs(1);
 const JUMP: Duration = Duration::from_millis(50);
 
 impl Heard {
-    /// The time now by what was heard lately. Behind the database's clock by as much as the answer took to come,
-    /// never ahead of it: what is due now is due at once.
+    /// The time now by what was heard lately. Behind the database's clock by as much as the answer took to come, and
+    /// ahead of it only if that was set back since: what is due now is due at once.
     pub(crate) fn now(&self) -> Option<Timestamp> {
         let answer = (*self.lock())?;
         let age = answer.came.elapsed();
@@ -78,8 +78,13 @@ impl Heard {
         is_good.then(|| Timestamp::from_micros(answer.said.as_micros() + age.as_micros() as i64))
     }
 
-    pub(crate) fn hear(&self, said: Timestamp) {
-        *self.lock() = Some(Answer { said, came: Instant::now(), came_by_wall: SystemTime::now() });
+    /// The answer to somebody who asked then. One that was long on its way says little about now.
+    pub(crate) fn hear(&self, said: Timestamp, asked: Instant) {
+        let before = self.now();
+        let answer = Answer { said, came: Instant::now(), came_by_wall: SystemTime::now() };
+        // An answer that was a little quicker puts nobody before those who asked before.
+        let said = before.filter(|before| before.since(said) < JUMP).map_or(said, |before| before.max(said));
+        *self.lock() = (asked.elapsed() < JUMP).then_some(Answer { said, ..answer });
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Answer>> {
@@ -107,12 +112,16 @@ mod tests {
         let heard = Heard::default();
         assert_eq!(heard.now(), None);
         let said = Timestamp::from_micros(1_000_000);
-        heard.hear(said);
+        heard.hear(said, Instant::now());
         let now = heard.now().expect("heard just now");
         assert!(now >= said && now.since(said) < LATELY, "{now}");
+        heard.hear(Timestamp::from_micros(990_000), Instant::now());
+        assert!(heard.now().is_some_and(|then| then >= now), "a slower answer does not set the time back");
         let (came, came_by_wall) = (Instant::now(), SystemTime::now());
         let old = Answer { said, came: came - LATELY, came_by_wall: came_by_wall - LATELY };
         let slept = Answer { said, came, came_by_wall: came_by_wall - 2 * JUMP };
+        heard.hear(said, came - JUMP);
+        assert_eq!(heard.now(), None, "it was long on its way");
         for answer in [old, slept] {
             *heard.lock() = Some(answer);
             assert_eq!(heard.now(), None, "{answer:?}");

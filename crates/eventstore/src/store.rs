@@ -136,9 +136,10 @@ impl Store {
         if let Some(now) = self.clock.fixed().or_else(|| self.heard.now()) {
             return Ok(now);
         }
+        let asked = Instant::now();
         let now = postgres::now(pool).await?;
-        self.heard.hear(now);
-        Ok(now)
+        self.heard.hear(now, asked);
+        Ok(self.heard.now().unwrap_or(now))
     }
 
     /// Close all connections.

@@ -87,7 +87,8 @@ impl Engine {
     ) -> Result<Vec<Settled>, EngineError> {
         let mut early = self.early_successes(worker_id, attempts);
         let are_plain = !self.registry.has_limits() && attempts.iter().all(Attempt::is_plain_success);
-        if let Some(ready) = early.take_if(|_| are_plain) {
+        let is_ready = |early: &mut Early| are_plain && early.successes.len() == attempts.len();
+        if let Some(ready) = early.take_if(is_ready) {
             if self.settle_early(worker_id, attempts, leases, ready).await? {
                 return Ok(vec![Settled::Recorded(Status::Succeeded); attempts.len()]);
             }
@@ -134,8 +135,7 @@ struct Early {
 }
 
 impl Engine {
-    /// On SQLite only one transaction at a time can write, so whatever can be computed is before it begins
-    ///. That takes a clock that can be read without it: this host's.
+    /// On SQLite only one transaction at a time can write, so whatever can be computed is before it begins. That takes a clock that can be read without it: this host's.
     fn early_successes(&self, worker_id: &str, attempts: &[Attempt]) -> Option<Early> {
         let Database::Sqlite(_) = self.store.database else {
             return None;

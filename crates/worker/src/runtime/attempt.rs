@@ -65,30 +65,36 @@ pub(super) async fn run(engine: &Engine, leased: LeasedJob, cx: Context) -> Atte
     Attempt { leased: state, place: leased.place, outcome, effects }
 }
 
-/// A job that was leased and not started before the worker stopped.
+/// A job that was leased and not started, because the worker stopped or the lease was lost before.
 pub(super) fn not_started(leased: LeasedJob) -> Attempt {
     Attempt { leased: leased.job, place: leased.place, outcome: Outcome::Released, effects: Effects::none() }
 }
 
 async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context) -> Ended {
+    let (began, id) = (Instant::now(), job.id);
     let mut run = isolated(job_type, job, cx);
     // Many handlers have nothing to wait for: those need no timers.
-    match poll!(&mut run) {
+    let ended = match poll!(&mut run) {
         Poll::Ready(ended) => ended,
-        Poll::Pending => Box::pin(watched(run, &job_type.policy, cx)).await,
+        Poll::Pending => Box::pin(watched(&mut run, began, &job_type.policy, cx)).await,
+    };
+    // What a handler that nobody waits for leaves behind may panic, and must not take the place with it.
+    if std::panic::catch_unwind(AssertUnwindSafe(|| drop(run))).is_err() {
+        tracing::error!(job.id = %id, "a handler panicked while it was given up");
     }
+    ended
 }
 
 /// Wait for a handler as long as its limits allow and somebody wants it.
-async fn watched(mut run: Running<'_>, policy: &JobPolicy, cx: &Context) -> Ended {
+async fn watched(run: &mut Running<'_>, began: Instant, policy: &JobPolicy, cx: &Context) -> Ended {
     let returned = async {
         let Some(soft_limit) = policy.soft_limit else {
             return run.await;
         };
         tokio::select! {
             biased;
-            ended = &mut run => ended,
-            () = tokio::time::sleep(soft_limit) => {
+            ended = &mut *run => ended,
+            () = tokio::time::sleep_until((began + soft_limit).into()) => {
                 cx.ask_to_stop(Stopping::SoftLimit);
                 run.await
             }
@@ -97,7 +103,10 @@ async fn watched(mut run: Running<'_>, policy: &JobPolicy, cx: &Context) -> Ende
     let hard_limited = async {
         match policy.hard_limit {
             None => returned.await,
-            Some(limit) => tokio::time::timeout(limit, returned).await.unwrap_or(Ended::TimedOut(limit)),
+            Some(limit) => {
+                let in_time = tokio::time::timeout_at((began + limit).into(), returned).await;
+                in_time.unwrap_or(Ended::TimedOut(limit))
+            }
         }
     };
     tokio::select! {

@@ -101,7 +101,9 @@ async fn keep(shared: &Shared) {
 
 /// Most jobs are over long before anything has to be done about them.
 fn is_worth_a_look(held: &Held, now: Instant, options: &WorkerOptions) -> bool {
-    held.cx.has_progress() || plan(held.deadline.saturating_duration_since(now), options) != Plan::Leave
+    let is_due = plan(held.deadline.saturating_duration_since(now), options) != Plan::Leave;
+    // One that was lost while it stood in line is held until its turn comes.
+    (held.cx.has_progress() || is_due) && !held.cx.is_abandoned()
 }
 
 /// When this loop must be back, whatever the database does: a lease that cannot be renewed in time is lost

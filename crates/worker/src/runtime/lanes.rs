@@ -17,6 +17,9 @@ pub(super) struct ReadyLanes {
     /// How often anybody said that a lane has work.
     told: u64,
     look_at: Instant,
+    /// How long the last look took, and until when there is no other.
+    took: Duration,
+    rests_until: Instant,
 }
 
 /// By priority, since when: what was due before is leased already.
@@ -38,13 +41,23 @@ struct Ready {
 const SLACK: Duration = Duration::from_secs(1);
 /// More lanes than this are not remembered.
 const MARKS_MAX: usize = 1024;
-/// A look walks over all that is finished, too. It may take one such part of the time.
-const LOOK_SHARE: u32 = 20;
+/// A look walks over all that is finished, too. One that takes longer than this, twice in a row, is followed by a rest
+/// of so many times that, but no longer than a few seconds: what only looks find waits meanwhile.
+const LONG_LOOK: Duration = Duration::from_millis(100);
+const REST: u32 = 20;
+const REST_MAX: Duration = Duration::from_secs(10);
 
 impl ReadyLanes {
     /// Nothing known: look at once.
     pub(super) fn new(now: Instant) -> Self {
-        ReadyLanes { ready: BTreeMap::new(), marks: BTreeMap::new(), told: 0, look_at: now }
+        ReadyLanes {
+            ready: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            told: 0,
+            look_at: now,
+            took: Duration::ZERO,
+            rests_until: now,
+        }
     }
 
     /// A hint says that this lane has work.
@@ -62,11 +75,12 @@ impl ReadyLanes {
     /// Any lane may have work.
     pub(super) fn look_now(&mut self, now: Instant) {
         self.look_at = self.look_at.min(now);
+        self.rests_until = self.rests_until.min(now);
     }
 
     /// When to look next, hints or not.
     pub(super) fn look_at(&self) -> Instant {
-        self.look_at
+        self.look_at.max(self.rests_until)
     }
 
     /// What a look found that took so long. The next one is due when the next job is, or after the poll interval.
@@ -88,7 +102,10 @@ impl ReadyLanes {
                 wait = wait.min(waiting.due_in + Duration::from_millis(1));
             }
         }
-        self.look_at = now + wait.max(took * LOOK_SHARE);
+        self.look_at = now + wait;
+        let usual = took.min(std::mem::replace(&mut self.took, took));
+        let rest = if usual < LONG_LOOK { Duration::ZERO } else { (usual * REST).min(REST_MAX) };
+        self.rests_until = now + rest;
     }
 
     /// The lanes to lease up to `room` jobs from.
@@ -135,7 +152,7 @@ impl ReadyLanes {
             }
         }
         if is_any_leased {
-            self.look_now(now);
+            self.look_at = self.look_at.min(now);
         }
     }
 
@@ -251,11 +268,22 @@ mod tests {
     }
 
     #[test]
-    fn looks_that_take_long_are_rare() {
+    fn looks_that_take_long_are_rare_unless_something_happened() {
+        let options = WorkerOptions::named("w");
         let now = Instant::now();
         let mut lanes = ReadyLanes::new(now);
-        lanes.looked(Vec::new(), Duration::from_millis(500), now, &WorkerOptions::named("w"));
-        assert_eq!(lanes.look_at() - now, Duration::from_secs(10));
+        let look = |took_ms, lanes: &mut ReadyLanes| {
+            lanes.looked(vec![waiting("a", 0)], Duration::from_millis(took_ms), now, &options);
+            lanes.exhausted(&lanes.plan(1), true, now);
+            lanes.look_at().saturating_duration_since(now)
+        };
+        assert_eq!(look(9_000, &mut lanes), Duration::ZERO, "once is chance");
+        assert_eq!(look(300, &mut lanes), Duration::from_secs(6));
+        assert_eq!(look(90, &mut lanes), Duration::ZERO);
+        look(5_000, &mut lanes);
+        assert_eq!(look(6_000, &mut lanes), REST_MAX);
+        lanes.look_now(now);
+        assert_eq!(lanes.look_at(), now);
     }
 
     #[test]

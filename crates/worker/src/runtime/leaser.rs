@@ -117,8 +117,9 @@ impl Leaser<'_> {
         if has_looked {
             let store = &self.shared.engine.store;
             let mut tx = store.begin_read().await?;
+            let asked_at = Instant::now();
             let found = waiting_lanes(&mut tx.conn(), &store.clock).await?;
-            lanes.looked(found, now.elapsed(), now, &options);
+            lanes.looked(found, asked_at.elapsed(), now, &options);
             // At the same moment: a job taken back between two looks would be seen by neither.
             is_quiet = options.until_idle
                 && is_empty_handed

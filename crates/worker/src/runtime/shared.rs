@@ -57,7 +57,7 @@ impl Shared {
         // Three times: while one batch is settled and another run, a third is leased. So no lease takes all there
         // is room for, or leasing and settling would wait for each other in turn.
         let capacity = self.options.concurrency + 3 * ahead;
-        let most = self.options.batch.min(ahead.max(self.options.concurrency));
+        let most = self.options.batch.min(ahead.max(self.options.concurrency)).min(LEASE_MAX);
         let jobs = capacity.saturating_sub(self.held.len() + asked).min(most);
         Room { jobs, is_worth_a_lease: jobs > 0 && jobs >= ahead, is_worth_a_second: jobs >= SECOND_LEASE }
     }
@@ -78,6 +78,8 @@ pub(super) struct Room {
     pub(super) is_worth_a_second: bool,
 }
 
+/// All payloads of a lease come as one answer, which PostgreSQL limits to a gigabyte.
+const LEASE_MAX: usize = 2048;
 /// Fewer jobs than this are not worth walking over those that another lease has locked.
 const SECOND_LEASE: usize = 250;
 
