@@ -37,18 +37,18 @@ def _once(drive, system, store, name, options):
         return driver.process(system, store, system["work"], 1, jobs)
     if name == "latency":
         return driver.latency(system, store, system.get("worklat", system["work"]))
-    return _enqueue(driver, system, store, options, bulk=name == "bulk")
+    return _enqueue(driver, system, store, options, jobs if name == "bulk" else None)
 
 
-def _enqueue(driver, system, store, options, bulk):
-    """The driver's own has its numbers fixed."""
+def _enqueue(driver, system, store, options, bulk_jobs):
+    """So many in bulk, or one at a time. The driver's own has its numbers fixed."""
     store.reset()
     time.sleep(1.2)  # PostgreSQL's counters are a second late
     before = store.meter()
     driver.wait_quiet()
     watch = driver.Watch()
-    if bulk:
-        said = driver.call(system, "enqueue-bulk", options.jobs, 1000, options.seconds)
+    if bulk_jobs:
+        said = driver.call(system, "enqueue-bulk", bulk_jobs, 1000, options.seconds)
     else:
         said = driver.call(system, "enqueue-single", SINGLE_JOBS, options.seconds)
     disturbed = watch.result()

@@ -33,7 +33,7 @@ class Servers:
         self._stop()
 
     def _stop(self):
-        """One that does not stop, say because the machine is paused, keeps none of the others running."""
+        """One that does not stop keeps none of the others running."""
         problems = []
         for name in self.names:
             for is_last in (False, True):

@@ -26,6 +26,7 @@ def _round(log, archive):
     if not archive.exists():
         _bpc(log, "seal", "--once", *database)
         _bpc(log, "archive", "--to", archive, *database)
+    log.driver.wait_quiet()
     stored = _bpc(log, "verify", *database)
     log.driver.wait_quiet()
     archived = _bpc(log, "verify", "--archive", archive, "--json")
@@ -56,9 +57,10 @@ def _sha256(archive):
     size, hashing, digest = 0, 0.0, hashlib.sha256()
     for segment in sorted((archive / "segments").glob("*.zst")):
         unpacked = subprocess.run(["zstd", "-dcq", segment], check=True, stdout=subprocess.PIPE).stdout
+        view = memoryview(unpacked)
         start = time.perf_counter()
         for at in range(0, len(unpacked), CHUNK):
-            digest.update(unpacked[at:at + CHUNK])
+            digest.update(view[at:at + CHUNK])
         hashing += time.perf_counter() - start
         size += len(unpacked)
     return size, hashing
