@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use bpc_core::merkle::EMPTY_ROOT;
 use bpc_core::note::{Checkpoint, SignedNote};
 use bpc_core::{StreamId, Timestamp};
+use tokio::task::JoinHandle;
 
 use crate::database::{Conn, Database};
 use crate::error::StoreError;
@@ -22,7 +23,7 @@ use super::sealed::{
     OrderCheck, Ordered, Seal, check_checkpoints, check_kept, check_keys, check_surplus, check_witnesses,
     checkpoint_sizes,
 };
-use super::source::{postgres_batches, sqlite_batches};
+use super::source::{postgres_batches, postgres_count, sqlite_batches};
 use super::{Anchor, Reopened, VerifyOptions, VerifyReport};
 
 /// Memory for streams that are open at once. With what else a run needs it stays below 200 MB.
@@ -54,6 +55,7 @@ pub async fn verify(
     let keys = Keys::default();
     let live_bytes = options.live_bytes_max.unwrap_or(LIVE_BYTES_MAX);
 
+    let count = source.count();
     let seal = seal(&mut tx.conn(), head).await?;
     let mut order = OrderCheck::new(tx.conn(), seal, wanted, options.findings_max, progress);
     let tallies = scan(source.batches(), &keys, 0..=u64::MAX, live_bytes, &mut order).await?;
@@ -68,7 +70,13 @@ pub async fn verify(
 
     let mut conn = tx.conn();
     let mut findings = Findings::keeping(options.findings_max);
-    let counted = look(&mut conn, events, quick, options.findings_max, &mut findings).await?;
+    let is_whole = match count {
+        Some(count) => {
+            count.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))? == events
+        }
+        None => true,
+    };
+    let counted = look(&mut conn, is_whole, quick, options.findings_max, &mut findings).await?;
     findings.append(damage);
     findings.append(of_order);
     check_surplus(&mut conn, head.size, &mut findings).await?;
@@ -151,6 +159,14 @@ impl Source {
         }
     }
 
+    /// How many events there are, where they are read by an index: what it does not lead to was not read.
+    fn count(&self) -> Option<JoinHandle<sqlx::Result<u64>>> {
+        match self {
+            Source::Postgres { pool, snapshot } => Some(postgres_count(pool, snapshot.clone())),
+            Source::Sqlite { .. } => None,
+        }
+    }
+
     fn batches(&self) -> Batches {
         match self {
             Source::Postgres { pool, snapshot } => postgres_batches(pool, snapshot.clone()),
@@ -199,16 +215,11 @@ struct Counted {
 /// The exact look at what the quick check did not like.
 async fn look(
     conn: &mut Conn<'_>,
-    events: u64,
+    is_whole: bool,
     quick: Quick,
     findings_max: usize,
     findings: &mut Findings,
 ) -> Result<Counted, StoreError> {
-    let is_whole = match conn {
-        // By the index on ids; what it does not lead to was not read.
-        Conn::Postgres(_) => exact::count_events(conn.reborrow(), None).await? == events,
-        Conn::Sqlite(_) => true,
-    };
     let Quick { mut streams, mut jobs, suspects } = quick;
     if is_whole && !suspects.all && suspects.streams.len() <= STREAMS_MAX {
         let mut ids: Vec<StreamId> = suspects.streams.keys().copied().collect();

@@ -9,9 +9,18 @@
 pub(in crate::verify) struct Batch {
     pub(in crate::verify) bytes: Vec<u8>,
     ends: Vec<u32>,
-    /// Which checker each row is for, before it is known how many there are: none needs to look at the rows of the
-    /// others.
-    shares: Vec<Share>,
+    /// What is taken from each row as it comes, while its bytes are at hand: nobody needs to look at rows that are
+    /// not for him.
+    marks: Vec<Mark>,
+}
+
+/// A row as far as it must be known to those who do not check it.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// Insertion id, if it has one.
+    id: Option<i64>,
+    /// Which checker it is for, before it is known how many there are.
+    share: Share,
 }
 
 /// What rows of one stream have in common, and rows of different streams hardly.
@@ -69,20 +78,26 @@ impl Batch {
     pub(in crate::verify) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        self.shares.clear();
+        self.marks.clear();
     }
 
     /// What was appended to `bytes` since the last row is a row.
     pub(in crate::verify) fn end_row(&mut self) {
         let start = self.ends.last().map_or(0, |end| *end as usize);
-        self.shares.push(Share::of(&self.bytes[start..]));
+        let row = &self.bytes[start..];
+        self.marks.push(Mark { id: id_of(row), share: Share::of(row) });
         self.ends.push(self.bytes.len() as u32);
+    }
+
+    /// The insertion id of each row, even one that is not as it should be, if it has one.
+    pub(in crate::verify) fn ids(&self) -> impl Iterator<Item = Option<i64>> {
+        self.marks.iter().map(|mark| mark.id)
     }
 
     /// The rows of one of so many shards, by number.
     pub(super) fn rows_of(&self, shard: usize, shards: usize) -> impl Iterator<Item = (u32, &[u8])> {
-        let rows = self.shares.iter().enumerate();
-        rows.filter(move |(_, share)| share.shard(shards) == shard).map(|(number, _)| {
+        let rows = self.marks.iter().enumerate();
+        rows.filter(move |(_, mark)| mark.share.shard(shards) == shard).map(|(number, _)| {
             let start = number.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
             (number as u32, &self.bytes[start..self.ends[number] as usize])
         })
@@ -137,7 +152,7 @@ fn stream_of(row: &[u8]) -> Option<&[u8; 16]> {
 }
 
 /// Of any row, even one that is not as it should be: its insertion id.
-pub(in crate::verify) fn id_of(row: &[u8]) -> Option<i64> {
+fn id_of(row: &[u8]) -> Option<i64> {
     let mut rest = row.get(2..)?;
     Some(i64::from_be_bytes(*fixed(&mut rest)?))
 }

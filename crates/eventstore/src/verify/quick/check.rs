@@ -16,7 +16,7 @@ use super::suspects::Suspects;
 use super::tally::Tally;
 
 /// Rows whose streams are looked up together: about as many reads as a core has under way.
-pub(super) const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 16;
 
 /// Follows a share of the streams, event by event.
 pub(super) struct Checker {
@@ -35,21 +35,27 @@ impl Checker {
         Checker { reader: Reader::new(keys), live, suspects: Suspects::default(), is_first_run }
     }
 
-    /// Check some rows of the database; `None` for what is not even a row. `each` gets the leaf of what each event
-    /// says it is, if it says so.
-    pub(super) fn take(&mut self, rows: &[Option<Row<'_>>], mut each: impl FnMut(Option<Hash>)) {
-        let mut prints = [None; AT_ONCE];
-        for rows in rows.chunks(AT_ONCE) {
-            prints.iter_mut().zip(rows).for_each(|(print, row)| *print = row.map(|row| self.print(&row)));
-            self.live.fetch(prints[..rows.len()].iter().copied().flatten());
-            for (row, print) in rows.iter().zip(prints) {
-                match row.as_ref().zip(print) {
-                    Some((row, print)) => each(self.take_row(row, print)),
-                    None => {
-                        self.suspects.all = true;
-                        each(None);
-                    }
-                }
+    /// Check rows of the database. `each` gets the number of each, and the leaf of what the event says it is, if it
+    /// says so.
+    pub(super) fn take<'r>(
+        &mut self,
+        mut rows: impl Iterator<Item = (u32, &'r [u8])>,
+        mut each: impl FnMut(u32, Option<Hash>),
+    ) {
+        let mut some = Vec::with_capacity(AT_ONCE);
+        loop {
+            some.extend(rows.by_ref().take(AT_ONCE).map(|(number, row)| {
+                let row = Row::read(row).map(|row| (row, self.reader.keys.stream(*row.stream_id)));
+                (number, row)
+            }));
+            if some.is_empty() {
+                return;
+            }
+            self.live.fetch(some.iter().filter_map(|(_, row)| row.map(|(_, stream)| stream)));
+            for (number, row) in some.drain(..) {
+                // What is not even a row belongs to no stream.
+                self.suspects.all |= row.is_none();
+                each(number, row.and_then(|(row, stream)| self.take_row(&row, stream)));
             }
         }
     }
@@ -57,10 +63,6 @@ impl Checker {
     /// What was seen, once everything was taken.
     pub(super) fn finish(self) -> Tally {
         Tally::new(self.live, self.suspects, self.reader.keys)
-    }
-
-    fn print(&self, row: &Row<'_>) -> Fingerprint {
-        self.reader.keys.stream(*row.stream_id)
     }
 
     fn take_row(&mut self, row: &Row<'_>, fingerprint: Fingerprint) -> Option<Hash> {

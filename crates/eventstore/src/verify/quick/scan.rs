@@ -11,7 +11,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::error::StoreError;
 
-use super::batch::{Batch, Row};
+use super::batch::Batch;
 use super::check::Checker;
 use super::keys::Keys;
 use super::tally::Tally;
@@ -140,11 +140,8 @@ impl Shard {
         let task = spawn_blocking(move || {
             let mut checker = Checker::new(keys, range, bytes_max);
             while let Some(batch) = batches.blocking_recv() {
-                let (numbers, rows): (Vec<u32>, Vec<Option<Row<'_>>>) =
-                    batch.rows_of(at, shards).map(|(number, row)| (number, Row::read(row))).unzip();
-                let mut checked = Vec::with_capacity(rows.len());
-                let mut numbers = numbers.into_iter();
-                checker.take(&rows, |leaf| checked.extend(numbers.next().map(|number| (number, leaf))));
+                let mut checked = Vec::with_capacity(batch.len() / shards + batch.len() / 8);
+                checker.take(batch.rows_of(at, shards), |number, leaf| checked.push((number, leaf)));
                 if leaves.blocking_send(checked).is_err() {
                     break;
                 }

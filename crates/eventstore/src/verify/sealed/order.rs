@@ -13,7 +13,7 @@ use crate::portable;
 use crate::read::read_events_by_id;
 use crate::seal::{IdRange, OrderRow, SealedHead, Unsealed, order_rows, read_tile};
 use crate::verify::finding::{Finding, Findings};
-use crate::verify::quick::{Batch, Gather, Leaves, Row, id_of};
+use crate::verify::quick::{Batch, Gather, Leaves, Row};
 
 use super::tree::{EventLeaf, TreeCheck, UpperTiles};
 
@@ -293,8 +293,8 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
 
 impl<P: FnMut(u64)> Gather for OrderCheck<'_, P> {
     async fn take(&mut self, batch: &Batch, leaves: Leaves) -> Result<(), StoreError> {
-        for (row, leaf) in batch.rows().zip(leaves) {
-            let Some(id) = id_of(row) else { continue };
+        for ((id, row), leaf) in batch.ids().zip(batch.rows()).zip(leaves) {
+            let Some(id) = id else { continue };
             // The common case: events come in the order in which they were sealed.
             let is_next = self.waiting.is_empty()
                 && !self.done.is_multiple_of(TILE_WIDTH)

@@ -3,7 +3,7 @@
 mod postgres;
 mod sqlite;
 
-pub(super) use postgres::postgres_batches;
+pub(super) use postgres::{postgres_batches, postgres_count};
 pub(super) use sqlite::sqlite_batches;
 
 /// Rows in a batch: enough that handing it to a thread costs nothing beside checking it.
