@@ -37,7 +37,7 @@ pub use finding::ArchiveFinding;
 pub use report::ArchiveVerifyReport;
 
 /// Memory for streams that are open at once. With what else a run needs it stays below 200 MB.
-const LIVE_BYTES_MAX: usize = 125 << 20;
+const LIVE_BYTES_MAX: usize = 108 << 20;
 
 /// Check an archive. An error means that it could not be checked, for want of room for temporary files; what is
 /// wrong with the archive is a finding. Of the options, those about tenants and unsealed events mean nothing here. With `blobs`,

@@ -173,11 +173,11 @@ mod tests {
                         map.remove(&fingerprint.bits());
                         table.remove(fingerprint);
                     }
-                    3 if number % 101 == 0 => {
+                    3 if number.is_multiple_of(101) => {
                         map.clear();
                         table.clear();
                     }
-                    3 if number % 50 == 0 => {
+                    3 if number.is_multiple_of(50) => {
                         map.retain(|bits, _| bits % 3 > 0);
                         table.retain(|bits| bits % 3 > 0);
                     }
