@@ -75,6 +75,8 @@ pub struct Sealer {
     published: Option<(u64, Instant)>,
     /// What was visible at the last pass.
     visible_to: i64,
+    /// How far others had sealed at the last pass.
+    seen: u64,
 }
 
 /// What is known of the log since the last pass.
@@ -88,7 +90,7 @@ impl Sealer {
     /// A sealer of that log.
     pub fn new(store: Store, secret: LogSecret, state: KeyState, options: SealOptions) -> Self {
         let (known, vetted, published) = (None, None, None);
-        Sealer { store, secret, state, options, known, vetted, published, visible_to: 0 }
+        Sealer { store, secret, state, options, known, vetted, published, visible_to: 0, seen: 0 }
     }
 
     /// From now on leave nothing for later, nor to others: for the last pass before the end.
@@ -195,19 +197,26 @@ impl Sealer {
         Ok(Sealed { events, head: Some(head), checkpoint: None, has_more, others_seal })
     }
 
-    /// The common case of a quiet log: nothing to do, nothing locked.
+    /// The common cases of a quiet log, and of one that somebody else seals: nothing to do, nothing locked.
+    ///
+    /// Whoever takes turns with others loads the edge of the tree and the keys anew each time, so a patient sealer
+    /// leaves a log that grows to whoever makes it grow, and goes on with it once it does not.
     async fn idle(&mut self) -> Result<Option<Sealed>, SealError> {
         let Some(Known { edge, .. }) = &self.known else {
             return Ok(None);
         };
         let mut tx = self.store.begin_read().await?;
-        if has_work(&mut tx.conn(), edge.order.highest_id).await? {
-            return Ok(None);
+        let known = SealedHead { size: edge.tree.size(), root: edge.tree.root() };
+        let is_work = has_work(&mut tx.conn(), edge.order.highest_id).await?;
+        let head = sealed_head(&mut tx.conn()).await?;
+        if is_work {
+            let has_grown = head.size > self.seen.max(known.size);
+            self.seen = head.size;
+            let others_seal = Sealed { others_seal: true, ..Sealed::default() };
+            return Ok((self.options.is_patient && has_grown).then_some(others_seal));
         }
-        let head = SealedHead { size: edge.tree.size(), root: edge.tree.root() };
         // The same log as before, not an older copy of it.
-        let is_same = sealed_head(&mut tx.conn()).await? == head;
-        Ok(is_same.then_some(Sealed { head: Some(head), ..Sealed::default() }))
+        Ok((head == known).then_some(Sealed { head: Some(head), ..Sealed::default() }))
     }
 
     /// Load the right edge unless it is at hand, and then ask again whether this log and this key belong

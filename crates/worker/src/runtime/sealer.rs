@@ -11,8 +11,8 @@ use super::shared::Shared;
 /// Between two passes. A pass over ten thousand events takes a fifth of it, and all of it is well within
 /// the second that an event may wait.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// While another process seals: soon enough to take over within a second of its end.
-const INTERVAL_BEHIND_OTHERS: Duration = Duration::from_millis(600);
+/// While another process seals: twice that, and it is known to have ended and taken over from within a second.
+const INTERVAL_BEHIND_OTHERS: Duration = Duration::from_millis(400);
 /// Passes at the end of a worker; a larger backlog is left to the next.
 const LAST_PASSES_MAX: usize = 64;
 
