@@ -29,34 +29,28 @@ pub(super) struct Place {
 
 impl Named {
     /// What a segment names, segments in order.
-    pub(super) fn take(&mut self, named: Vec<(BlobRef, Place)>) {
-        for (blob, place) in named {
+    pub(super) fn take(&mut self, named: Named) {
+        for (blob, place) in named.0 {
             self.0.entry(blob).or_insert(place);
         }
     }
-}
 
-/// The blobs that an event names. What is wrong with the event itself is not said here.
-pub(super) fn named_by(
-    fields: &BlobFields,
-    position: u64,
-    event_bytes: &[u8],
-    named: &mut Vec<(BlobRef, Place)>,
-) {
-    if !fields.may_name_one(event_bytes) {
-        return;
-    }
-    let Ok(envelope) = Envelope::read(event_bytes) else {
-        return;
-    };
-    for blob in fields.named_by(&envelope) {
-        let place = Place {
-            stream_type: envelope.stream_type.to_string(),
-            stream: envelope.stream_id,
-            version: envelope.version.0.into(),
-            position,
+    /// What an event names, events in order. What is wrong with the event itself is not said here.
+    pub(super) fn read(&mut self, fields: &BlobFields, position: u64, event_bytes: &[u8]) {
+        if !fields.may_name_one(event_bytes) {
+            return;
+        }
+        let Ok(envelope) = Envelope::read(event_bytes) else {
+            return;
         };
-        named.push((blob, place));
+        for blob in fields.named_by(&envelope) {
+            self.0.entry(blob).or_insert_with(|| Place {
+                stream_type: envelope.stream_type.to_string(),
+                stream: envelope.stream_id,
+                version: envelope.version.0.into(),
+                position,
+            });
+        }
     }
 }
 

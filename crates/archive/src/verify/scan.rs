@@ -14,6 +14,8 @@ use super::segment::{Checked, Wanted, check_segment};
 /// Segments that wait behind each core until those before them are done: one, so that it can go on, and no more,
 /// because each is some megabytes of runs.
 const WAITING_MAX: usize = 1;
+/// Each core takes some 10 MB, more where events are large.
+const CORES_MAX: usize = 8;
 
 /// Check everything, following streams in `range` on at most so much memory. `each` gets what the segments say, in
 /// order, with the number of each.
@@ -26,7 +28,7 @@ pub(super) fn scan(
     mut each: impl FnMut(usize, Checked),
 ) -> Tally {
     let segments = archive.manifest().segments.len();
-    let cores = available_parallelism().map_or(2, usize::from).min(segments.max(1));
+    let cores = available_parallelism().map_or(2, usize::from).min(CORES_MAX).min(segments.max(1));
     let mut follower = Follower::new(keys.clone(), range.clone(), bytes_max);
     thread::scope(|scope| {
         let (mut tasks, mut outlets) = (Vec::with_capacity(cores), Vec::with_capacity(cores));

@@ -2,7 +2,7 @@
 
 use bpc_core::merkle::Frontier;
 use bpc_core::tile::{TILE_WIDTH, hash_in};
-use bpc_core::{BlobFields, BlobRef, Hash, StreamId};
+use bpc_core::{BlobFields, Hash, StreamId};
 use bpc_eventstore::seal::log_stream;
 use bpc_eventstore::verify::quick::{Chainer, Runs};
 
@@ -11,7 +11,7 @@ use crate::manifest::SegmentEntry;
 use crate::place::place;
 use crate::segment::{EVENTS_PER_SEGMENT, Frame, Segment, SegmentError};
 
-use super::blobs::{self, Place};
+use super::blobs::Named;
 use super::tiles::{LeafTile, Leaves};
 
 /// What of a segment is wanted beside its runs.
@@ -33,7 +33,7 @@ pub(super) struct Checked {
     /// Events of the log's own stream, with their positions.
     pub(super) own: Vec<(u64, Vec<u8>)>,
     /// Blobs that events name.
-    pub(super) named: Vec<(BlobRef, Place)>,
+    pub(super) named: Named,
     /// Events whose leaf was compared with the tile.
     pub(super) compared: u64,
     /// Were all of them the same?
@@ -66,7 +66,7 @@ pub(super) fn check_segment(
         runs: Runs::default(),
         tiles: Vec::new(),
         own: Vec::new(),
-        named: Vec::new(),
+        named: Named::default(),
         compared: 0,
         is_right: true,
         broken: None,
@@ -122,7 +122,7 @@ impl Checked {
                 self.own.push((position, event_bytes.to_vec()));
             }
             if let Some(fields) = wanted.blobs {
-                blobs::named_by(fields, position, event_bytes, &mut self.named);
+                self.named.read(fields, position, event_bytes);
             }
             leaves.push(chained.map(|chained| chained.leaf));
         });
