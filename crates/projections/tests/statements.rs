@@ -31,7 +31,7 @@ async fn migrated(db: &TestDatabase) -> Store {
     store
 }
 
-/// Statements of PostgreSQL that begin with the same part, by name.
+/// Statements of PostgreSQL that begin and end with the same parts, by the name of what is between.
 const DUE: [&str; 2] = ["leasable_jobs.sql", "take_jobs.sql"];
 
 /// The one that SQLite does in two steps.
@@ -52,10 +52,13 @@ async fn every_postgres_statement_prepares_on_a_migrated_database() {
     let Database::Postgres(pool) = &store.database else { panic!("PostgreSQL was asked for") };
     let read = |file: &PathBuf| std::fs::read_to_string(file).unwrap();
     let mut statements: Vec<_> = files("postgres").iter().map(|file| (file.clone(), read(file))).collect();
-    let (first, rest): (Vec<_>, Vec<_>) =
-        files_in("postgres/due").into_iter().partition(|file| file.ends_with("due_jobs.sql"));
-    assert_eq!(rest.len(), DUE.len());
-    statements.extend(rest.iter().map(|file| (file.clone(), read(&first[0]) + &read(file))));
+    let (between, ends): (Vec<_>, Vec<_>) =
+        files_in("postgres/due").into_iter().partition(|file| DUE.iter().any(|name| file.ends_with(name)));
+    let [first, last] = &ends[..] else { panic!("two parts are shared, not {ends:?}") };
+    assert!(first.ends_with("due_jobs.sql") && last.ends_with("found_jobs.sql"), "{ends:?}");
+    assert_eq!(between.len(), DUE.len());
+    statements
+        .extend(between.into_iter().map(|file| (file.clone(), read(first) + &read(&file) + &read(last))));
     for (file, sql) in statements {
         let prepared = pool.prepare(AssertSqlSafe(sql).into_sql_str()).await;
         prepared.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
