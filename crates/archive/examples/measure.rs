@@ -21,6 +21,7 @@ use bpc_core::merkle::Frontier;
 use bpc_core::{Hash, chain_hash};
 use bpc_eventstore::verify::VerifyOptions;
 use bpc_projections::replay::Until;
+use bpc_testkit::used::{cpu_seconds, memory_max};
 use common::{SyntheticLog, leaf, sealed, signed, signer};
 
 fn main() {
@@ -124,19 +125,4 @@ fn rate<T>(what: &str, events: u64, work: impl FnOnce() -> T) -> T {
     let work = cpu * 1e9 / events as f64;
     println!("{what}: {rate:.2} million events/s ({elapsed:.2?}); {work:.0} ns of a core each");
     done
-}
-
-/// What this process has used of all cores, as Linux counts it.
-fn cpu_seconds() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
-    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
-    ticks / 100.0
-}
-
-/// The most memory that this process has used so far, in kilobytes.
-fn memory_max() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
 }

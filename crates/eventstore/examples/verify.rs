@@ -6,11 +6,11 @@
 //!
 //! Beside the time that passed stands the time that cores worked for this process; what a server did is not in it.
 
-use std::fs;
 use std::time::Instant;
 
 use bpc_eventstore::verify::{VerifyOptions, verify};
 use bpc_eventstore::{Store, StoreOptions};
+use bpc_testkit::used::{cpu_seconds, memory_max};
 
 #[tokio::main]
 async fn main() {
@@ -31,19 +31,4 @@ async fn main() {
         );
     }
     println!("most memory used: {} MB", memory_max() / 1024);
-}
-
-/// What this process has used of all cores, as Linux counts it.
-fn cpu_seconds() -> f64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
-    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
-    ticks / 100.0
-}
-
-/// The most memory that this process has used so far, in kilobytes.
-fn memory_max() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
 }

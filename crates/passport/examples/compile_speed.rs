@@ -3,8 +3,6 @@
 //! Compiles passports of the public EV and industrial samples under the shipped package, on one core:
 //! everything from a sealed snapshot and checked rules to payload, proof and receipt.
 
-mod spent;
-
 use bpc_core::{Hash, TenantId};
 use bpc_passport::compile::{Input, Rules, compile};
 use bpc_passport::import::{DocumentKind, Format, Request, import};
@@ -13,9 +11,8 @@ use bpc_passport::receipt::{SigningKey, TestRun};
 use bpc_passport::rules::shipped::eu_2023_1542;
 use bpc_passport::rules::{check, parse};
 use bpc_passport::snapshot::SealedSnapshot;
+use bpc_testkit::used::spent;
 use uuid::Uuid;
-
-use spent::spent;
 
 const SAMPLES: [(&str, &str, &str); 2] = [
     ("ev", "09521234010012", include_str!("../tests/data/batterypass-ready/ev.gefeg.json")),

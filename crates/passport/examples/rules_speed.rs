@@ -3,8 +3,6 @@
 //! Evaluates the shipped package over its fixtures, which are made from public samples, on one core;
 //! with `gate` also runs the package's tests once.
 
-mod spent;
-
 use std::time::Duration;
 
 use bpc_core::Hash;
@@ -12,9 +10,8 @@ use bpc_passport::facts::Fact;
 use bpc_passport::rules::shipped::eu_2023_1542;
 use bpc_passport::rules::test::run;
 use bpc_passport::rules::{Context, Leaves, check, evaluate, parse};
+use bpc_testkit::used::spent;
 use sha2::{Digest, Sha256};
-
-use spent::spent;
 
 /// Salted leaves cost one hash each, as they do when passports are compiled.
 struct Salted;

@@ -5,6 +5,7 @@
 //! * [`postgres::Cluster`] and [`rabbitmq::Broker`] are servers a test may stop and start again.
 //! * [`process::Bpc`] runs the real program, and signals it.
 //! * [`eventually()`] waits for something to become true, but never for ever.
+//! * [`used`] tells what a measurement took.
 //!
 //! Everything a test process starts or writes is registered with one small watchdog shell, so that
 //! servers, child processes and temporary directories go away even when the process is killed.
@@ -25,6 +26,7 @@ pub mod process;
 pub mod rabbitmq;
 mod random;
 mod scratch;
+pub mod used;
 
 pub use database::{DatabaseKind, TestDatabase};
 pub use eventually::{Outcome, eventually};
