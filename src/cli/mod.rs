@@ -289,7 +289,7 @@ pub struct WorkerArgs {
     #[arg(long)]
     pub all_tenants: bool,
     /// Most jobs leased or settled in one transaction
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = value::positive)]
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = value::positive)]
     pub batch: usize,
     /// How long running handlers may take after a stop was asked for
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = value::span)]
@@ -332,9 +332,9 @@ pub struct BenchArgs {
     /// Jobs to enqueue and run
     #[arg(long, value_name = "N", default_value = "100000", value_parser = value::positive)]
     pub jobs: usize,
-    /// Jobs per transaction
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = value::positive)]
-    pub batch: usize,
+    /// Jobs per transaction [default: 1000 enqueued, up to 2000 leased or settled]
+    #[arg(long, value_name = "N", value_parser = value::positive)]
+    pub batch: Option<usize>,
     /// Workers, each with connections of its own
     #[arg(long, value_name = "N", default_value = "1", value_parser = value::positive)]
     pub workers: usize,

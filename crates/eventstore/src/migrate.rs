@@ -41,6 +41,7 @@ migrations! {
     6 "0006_leases",
     7 "0007_passport",
     8 "0008_webhooks",
+    9 "0009_fronts",
 }
 
 const CREATE: &str =

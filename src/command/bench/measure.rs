@@ -23,6 +23,7 @@ use super::latency::{Latencies, Started};
 /// How often the bar looks at the workers.
 const LOOK: Duration = Duration::from_millis(100);
 
+const BATCH: usize = 1000;
 /// Clients that enqueue at once: while one batch is written, another is made.
 const ENQUEUE_CLIENTS: usize = 2;
 
@@ -66,7 +67,7 @@ impl Bench<'_> {
         let mut clients = JoinSet::new();
         for _ in 0..ENQUEUE_CLIENTS {
             let (engine, tenant, actor) = (self.engine.clone(), self.tenant, self.call.actor.clone());
-            let (job, most, left, bar) = (job.clone(), self.args.batch, Arc::clone(&left), bar.clone());
+            let (job, most, left, bar) = (job.clone(), self.batch(), Arc::clone(&left), bar.clone());
             clients.spawn(async move {
                 loop {
                     let batch = take(&left, most);
@@ -154,6 +155,11 @@ impl Bench<'_> {
         Ok(Engine::new(self.call.connect(false).await?, self.registry.clone()))
     }
 
+    /// Jobs enqueued in one transaction.
+    pub fn batch(&self) -> usize {
+        self.args.batch.unwrap_or(BATCH)
+    }
+
     fn options(&self) -> WorkerOptions {
         let options = self.call.settings.worker(worker::default_id());
         let key_file = KeyFile::beside(sqlite_file(&self.call.database).as_deref());
@@ -161,7 +167,7 @@ impl Bench<'_> {
             // A name of its own for each of several workers, whatever the environment says.
             worker_id: worker::default_id(),
             concurrency: self.args.concurrency.unwrap_or(options.concurrency),
-            batch: self.args.batch,
+            batch: self.args.batch.unwrap_or(options.batch),
             queues: Some(vec![QUEUE.to_owned()]),
             tenants: Some(vec![self.tenant]),
             // As `bpc worker` would: a log with a key is sealed while it is written.

@@ -47,7 +47,7 @@ pub async fn run(call: &Call<'_>, args: BenchArgs) -> Result<Exit, Failure> {
         database: store.kind(),
         tenant: slug,
         jobs: args.jobs as u64,
-        batch: args.batch,
+        batch: bench.batch(),
         workers: args.workers,
         concurrency: bench.concurrency(),
         payload_bytes: args.payload_bytes,

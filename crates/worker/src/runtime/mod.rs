@@ -72,7 +72,7 @@ impl WorkerOptions {
         WorkerOptions {
             worker_id: worker_id.into(),
             concurrency: 64,
-            batch: 1000,
+            batch: 2000,
             queues: None,
             tenants: None,
             lease_ttl: Duration::from_secs(60),

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod fronts;
 mod neighbours;
 
 use std::collections::HashSet;
