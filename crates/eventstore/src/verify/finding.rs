@@ -100,6 +100,11 @@ impl Finding {
         }
     }
 
+    /// Do table and index disagree?
+    pub(super) fn is_of_hidden_rows(&self) -> bool {
+        self.code == ROWS_HIDDEN
+    }
+
     /// With what should be there and what is.
     pub(super) fn instead(self, expected: impl ToString, found: impl ToString) -> Self {
         Finding { expected: Some(expected.to_string()), found: Some(found.to_string()), ..self }

@@ -18,12 +18,12 @@ use crate::{portable, postgres};
 
 use super::exact::{self, Checked};
 use super::finding::{Finding, Findings, L0, L1, L2, L3};
-use super::quick::{Batch, Batches, Gather, Keys, Leaves, Suspects, scan};
+use super::quick::{Batch, Batches, Gather, Keys, Leaves, ScanError, Suspects, scan};
 use super::sealed::{
     OrderCheck, Ordered, Seal, check_checkpoints, check_kept, check_keys, check_surplus, check_witnesses,
     checkpoint_sizes,
 };
-use super::source::{postgres_batches, postgres_count, sqlite_batches};
+use super::source::{Route, postgres_batches, postgres_count, sqlite_batches};
 use super::{Anchor, Reopened, VerifyOptions, VerifyReport};
 
 /// Memory for streams that are open at once. With what else a run needs it stays below 200 MB.
@@ -36,7 +36,7 @@ const STREAMS_MAX: usize = 20_000;
 pub async fn verify(
     store: &Store,
     options: &VerifyOptions,
-    progress: impl FnMut(u64) + Send,
+    mut progress: impl FnMut(u64) + Send,
 ) -> Result<VerifyReport, StoreError> {
     let started = Instant::now();
     let now = store.now().await?;
@@ -50,33 +50,45 @@ pub async fn verify(
     let head = lenient(sealed_head(&mut tx.conn()).await, &mut damage)?
         .unwrap_or(SealedHead { size: 0, root: EMPTY_ROOT });
     let keyring = lenient(Keyring::load(&mut tx.conn()).await, &mut damage)?.unwrap_or_default();
-    let source = Source::at(store, &mut tx.conn()).await?;
+    let mut source = Source::at(store, &mut tx.conn()).await?;
     let wanted = wanted_roots(&mut tx.conn(), head, &keyring, options).await?;
     let keys = Keys::default();
     let live_bytes = options.live_bytes_max.unwrap_or(LIVE_BYTES_MAX);
 
-    let count = source.count();
     let seal = seal(&mut tx.conn(), head).await?;
-    let mut order = OrderCheck::new(tx.conn(), seal, wanted, options.findings_max, progress);
-    let tallies = scan(source.batches(), &keys, 0..=u64::MAX, live_bytes, &mut order).await?;
-    let Ordered { roots, findings: of_order, unsealed, events } = order.finish().await?;
+    let (tallies, ordered, count) = loop {
+        let count = source.count();
+        let (seal, wanted) = (seal.clone(), wanted.iter().copied());
+        let mut order = OrderCheck::new(tx.conn(), seal, wanted, options.findings_max, &mut progress);
+        match scan(source.batches(), &keys, 0..=u64::MAX, live_bytes, &mut order).await {
+            Ok(tallies) => break (tallies, order.finish().await?, count),
+            Err(error) => source.instead(error)?,
+        }
+    };
+    let Ordered { roots, findings: of_order, unsealed, events } = ordered;
 
     let mut quick = Quick::default();
     let mut followed_to = quick.add(tallies);
     while followed_to < u64::MAX {
         let next = followed_to + 1..=u64::MAX;
-        followed_to = quick.add(scan(source.batches(), &keys, next, live_bytes, &mut Nothing).await?);
+        match scan(source.batches(), &keys, next, live_bytes, &mut Nothing).await {
+            Ok(tallies) => followed_to = quick.add(tallies),
+            Err(error) => source.instead(error)?,
+        }
     }
 
     let mut conn = tx.conn();
     let mut findings = Findings::keeping(options.findings_max);
-    let is_whole = match count {
-        Some(count) => {
-            count.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))? == events
-        }
-        None => true,
+    let other = match count {
+        Some(count) => count.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?,
+        None => events,
     };
+    let is_whole = other == events;
     let counted = look(&mut conn, is_whole, quick, options.findings_max, &mut findings).await?;
+    if !is_whole && !findings.kept.iter().any(Finding::is_of_hidden_rows) {
+        // The exact look goes by another index, which knows of them.
+        findings.add(|| Finding::hidden_rows(other.max(events), other.min(events)));
+    }
     findings.append(damage);
     findings.append(of_order);
     check_surplus(&mut conn, head.size, &mut findings).await?;
@@ -142,7 +154,7 @@ fn lenient<T>(read: Result<T, StoreError>, damage: &mut Findings) -> Result<Opti
 
 /// Where events come from, as often as they are needed.
 enum Source {
-    Postgres { pool: sqlx::PgPool, snapshot: String },
+    Postgres { pool: sqlx::PgPool, snapshot: String, route: Route },
     Sqlite { pool: sqlx::SqlitePool },
 }
 
@@ -152,25 +164,39 @@ impl Source {
         match (&store.database, conn) {
             (Database::Postgres(pool), Conn::Postgres(conn)) => {
                 let snapshot = postgres::export_snapshot(conn).await?;
-                Ok(Source::Postgres { pool: pool.clone(), snapshot })
+                Ok(Source::Postgres { pool: pool.clone(), snapshot, route: Route::Table })
             }
             (Database::Sqlite(pools), _) => Ok(Source::Sqlite { pool: pools.readers.clone() }),
             (Database::Postgres(_), Conn::Sqlite(_)) => unreachable!("a connection of the same store"),
         }
     }
 
-    /// How many events there are, where they are read by an index: what it does not lead to was not read.
+    /// How many events there are by the other of table and index: where they differ, the index hides some.
     fn count(&self) -> Option<JoinHandle<sqlx::Result<u64>>> {
         match self {
-            Source::Postgres { pool, snapshot } => Some(postgres_count(pool, snapshot.clone())),
+            Source::Postgres { pool, snapshot, route } => {
+                Some(postgres_count(pool, snapshot.clone(), *route))
+            }
             Source::Sqlite { .. } => None,
         }
     }
 
     fn batches(&self) -> Batches {
         match self {
-            Source::Postgres { pool, snapshot } => postgres_batches(pool, snapshot.clone()),
+            Source::Postgres { pool, snapshot, route } => postgres_batches(pool, snapshot.clone(), *route),
             Source::Sqlite { pool } => sqlite_batches(pool),
+        }
+    }
+
+    /// After a run that ended early: can events be read another way?
+    fn instead(&mut self, error: ScanError) -> Result<(), StoreError> {
+        match (error, self) {
+            (ScanError::Failed(error), _) => Err(error),
+            (ScanError::Disordered, Source::Postgres { route, .. }) => {
+                *route = Route::Index;
+                Ok(())
+            }
+            (ScanError::Disordered, Source::Sqlite { .. }) => unreachable!("read in order"),
         }
     }
 }

@@ -4,11 +4,14 @@
 //! each behind its length. Columns of fixed size come first, so most of a row is found without
 //! looking for it.
 
+use std::ops::Range;
+
 /// Rows, one behind the other.
 #[derive(Clone, Debug, Default)]
 pub(in crate::verify) struct Batch {
     pub(in crate::verify) bytes: Vec<u8>,
-    ends: Vec<u32>,
+    /// Where the row that is next begins.
+    start: u32,
     /// What is taken from each row as it comes, while its bytes are at hand: nobody needs to look at rows that are
     /// not for him.
     marks: Vec<Mark>,
@@ -19,6 +22,9 @@ pub(in crate::verify) struct Batch {
 struct Mark {
     /// Insertion id, if it has one.
     id: Option<i64>,
+    /// Where its bytes are.
+    start: u32,
+    end: u32,
     /// Which checker it is for, before it is known how many there are.
     share: Share,
 }
@@ -71,22 +77,52 @@ pub(in crate::verify) const COLUMNS: [&str; 9] = [
 impl Batch {
     /// So many rows.
     pub(in crate::verify) fn len(&self) -> usize {
-        self.ends.len()
+        self.marks.len()
     }
 
     /// The same memory without rows.
     pub(in crate::verify) fn clear(&mut self) {
         self.bytes.clear();
-        self.ends.clear();
+        self.start = 0;
         self.marks.clear();
     }
 
     /// What was appended to `bytes` since the last row is a row.
     pub(in crate::verify) fn end_row(&mut self) {
-        let start = self.ends.last().map_or(0, |end| *end as usize);
-        let row = &self.bytes[start..];
-        self.marks.push(Mark { id: id_of(row), share: Share::of(row) });
-        self.ends.push(self.bytes.len() as u32);
+        let end = self.bytes.len();
+        self.row_at(self.start as usize..end);
+        self.start = end as u32;
+    }
+
+    /// Append a row.
+    pub(in crate::verify) fn push(&mut self, row: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(row);
+        self.row_at(start..self.bytes.len());
+    }
+
+    /// These bytes are a row.
+    pub(in crate::verify) fn row_at(&mut self, place: Range<usize>) {
+        let row = &self.bytes[place.clone()];
+        let (id, share) = (id_of(row), Share::of(row));
+        self.marks.push(Mark { id, start: place.start as u32, end: place.end as u32, share });
+    }
+
+    /// Put rows in the order of their ids; their bytes stay where they are.
+    pub(in crate::verify) fn sort(&mut self) {
+        self.marks.sort_by_key(|mark| mark.id);
+    }
+
+    /// Take out what has an id above this one.
+    pub(in crate::verify) fn take_above(&mut self, id: i64, mut taken: impl FnMut(i64, &[u8])) {
+        let bytes = &self.bytes;
+        self.marks.retain(|mark| match mark.id {
+            Some(above) if above > id => {
+                taken(above, &bytes[mark.start as usize..mark.end as usize]);
+                false
+            }
+            _ => true,
+        });
     }
 
     /// The insertion id of each row, even one that is not as it should be, if it has one.
@@ -97,20 +133,13 @@ impl Batch {
     /// The rows of one of so many shards, by number.
     pub(super) fn rows_of(&self, shard: usize, shards: usize) -> impl Iterator<Item = (u32, &[u8])> {
         let rows = self.marks.iter().enumerate();
-        rows.filter(move |(_, mark)| mark.share.shard(shards) == shard).map(|(number, _)| {
-            let start = number.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-            (number as u32, &self.bytes[start..self.ends[number] as usize])
-        })
+        rows.filter(move |(_, mark)| mark.share.shard(shards) == shard)
+            .map(|(number, mark)| (number as u32, &self.bytes[mark.start as usize..mark.end as usize]))
     }
 
     /// The bytes of each row.
     pub(in crate::verify) fn rows(&self) -> impl Iterator<Item = &[u8]> {
-        let mut start = 0;
-        self.ends.iter().map(move |end| {
-            let row = &self.bytes[start..*end as usize];
-            start = *end as usize;
-            row
-        })
+        self.marks.iter().map(|mark| &self.bytes[mark.start as usize..mark.end as usize])
     }
 
     /// Append one column of a row that is put together here.

@@ -23,4 +23,4 @@ pub use suspects::Suspects;
 pub use tally::Tally;
 
 pub(super) use batch::{Batch, COLUMNS, Row};
-pub(super) use scan::{Batches, Gather, Leaves, Outlet, batches, scan};
+pub(super) use scan::{Batches, Gather, Leaves, Outlet, ScanError, batches, scan};

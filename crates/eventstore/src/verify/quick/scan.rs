@@ -24,14 +24,35 @@ const IN_FLIGHT_MAX: usize = 4;
 /// Rows come from a source in batches, or its failure. Batches that are done with go back, so that their
 /// memory is used again.
 pub(in crate::verify) struct Batches {
-    from: mpsc::Receiver<Result<Batch, StoreError>>,
+    from: mpsc::Receiver<Result<Batch, ScanError>>,
     spent: mpsc::Sender<Batch>,
 }
 
 /// The other end, where the source is.
 pub(in crate::verify) struct Outlet {
-    to: mpsc::Sender<Result<Batch, StoreError>>,
+    to: mpsc::Sender<Result<Batch, ScanError>>,
     spent: mpsc::Receiver<Batch>,
+}
+
+/// Why a run over all events ended early.
+#[derive(Debug)]
+pub(in crate::verify) enum ScanError {
+    /// They cannot be read.
+    Failed(StoreError),
+    /// They do not come in the order of their ids, or nearly: they must be read another way.
+    Disordered,
+}
+
+impl From<StoreError> for ScanError {
+    fn from(error: StoreError) -> Self {
+        ScanError::Failed(error)
+    }
+}
+
+impl From<sqlx::Error> for ScanError {
+    fn from(error: sqlx::Error) -> Self {
+        ScanError::Failed(error.into())
+    }
 }
 
 /// Both ends.
@@ -42,29 +63,18 @@ pub(in crate::verify) fn batches() -> (Outlet, Batches) {
 }
 
 impl Outlet {
-    /// Send a batch on and get an empty one; `None` if nobody listens any more.
-    pub(in crate::verify) async fn pass_on(&mut self, full: Batch) -> Option<Batch> {
-        self.to.send(Ok(full)).await.ok()?;
-        Some(self.empty())
-    }
-
-    /// The same from a thread that may wait.
-    pub(in crate::verify) fn blocking_pass_on(&mut self, full: Batch) -> Option<Batch> {
-        self.to.blocking_send(Ok(full)).ok()?;
-        Some(self.empty())
+    /// Send a batch on, if there is one; `false` if nobody listens any more. For threads that may wait.
+    pub(in crate::verify) fn blocking_pass_on(&mut self, full: Option<Batch>) -> bool {
+        full.is_none_or(|full| self.to.blocking_send(Ok(full)).is_ok())
     }
 
     /// Tell of a failure, as the last thing.
-    pub(in crate::verify) async fn fail(self, error: StoreError) {
-        let _ = self.to.send(Err(error)).await;
-    }
-
-    /// The same from a thread that may wait.
-    pub(in crate::verify) fn blocking_fail(self, error: StoreError) {
+    pub(in crate::verify) fn blocking_fail(self, error: ScanError) {
         let _ = self.to.blocking_send(Err(error));
     }
 
-    fn empty(&mut self) -> Batch {
+    /// An empty batch, in the memory of one that is done with.
+    pub(in crate::verify) fn empty(&mut self) -> Batch {
         let mut batch = self.spent.try_recv().unwrap_or_default();
         batch.clear();
         batch
@@ -87,7 +97,7 @@ pub(in crate::verify) async fn scan(
     range: RangeInclusive<u64>,
     bytes_max: usize,
     gather: &mut impl Gather,
-) -> Result<Vec<Tally>, StoreError> {
+) -> Result<Vec<Tally>, ScanError> {
     let cores = available_parallelism().map_or(2, usize::from);
     let mut shards: Vec<Shard> = (0..cores)
         .map(|at| Shard::start(at, cores, keys.clone(), range.clone(), bytes_max / cores))

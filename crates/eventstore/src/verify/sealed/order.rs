@@ -28,6 +28,7 @@ const PAGE_TILES: u64 = 32;
 const WAITING_MAX: usize = 500_000;
 
 /// What the database says about the sealed order, apart from the order itself.
+#[derive(Clone)]
 pub(in crate::verify) struct Seal {
     pub(in crate::verify) head: SealedHead,
     /// The highest id that is sealed.

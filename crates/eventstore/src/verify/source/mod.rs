@@ -2,8 +2,9 @@
 
 mod postgres;
 mod sqlite;
+mod window;
 
-pub(super) use postgres::{postgres_batches, postgres_count};
+pub(super) use postgres::{Route, postgres_batches, postgres_count};
 pub(super) use sqlite::sqlite_batches;
 
 /// Rows in a batch: enough that handing it to a thread costs nothing beside checking it.

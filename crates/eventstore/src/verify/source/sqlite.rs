@@ -22,7 +22,7 @@ pub(in crate::verify) fn sqlite_batches(pool: &SqlitePool) -> Batches {
     let file = pool.connect_options().get_filename().to_path_buf();
     spawn_blocking(move || {
         if let Err(error) = read(file, &mut outlet) {
-            outlet.blocking_fail(unavailable(error));
+            outlet.blocking_fail(unavailable(error).into());
         }
     });
     batches
@@ -45,13 +45,13 @@ fn read(file: PathBuf, outlet: &mut Outlet) -> rusqlite::Result<()> {
         }
         batch.end_row();
         if batch.len() == BATCH_ROWS_MAX || batch.bytes.len() >= BATCH_BYTES_MAX {
-            let Some(empty) = outlet.blocking_pass_on(batch) else {
+            if !outlet.blocking_pass_on(Some(batch)) {
                 return Ok(());
-            };
-            batch = empty;
+            }
+            batch = outlet.empty();
         }
     }
-    outlet.blocking_pass_on(batch);
+    outlet.blocking_pass_on(Some(batch));
     Ok(())
 }
 

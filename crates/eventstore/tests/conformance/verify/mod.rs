@@ -8,4 +8,5 @@ mod log;
 mod memory;
 mod rows;
 mod sound;
+mod table_order;
 mod tampering;
