@@ -22,7 +22,8 @@ use options::Options;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run().await {
+    // As a task, where applications do such work: the thread that waits here would have to be woken for every answer.
+    match tokio::spawn(run()).await.expect("the client does not panic") {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bpc_client: {} ({})", error, error.code());

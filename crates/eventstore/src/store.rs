@@ -8,6 +8,7 @@ use crate::clock::{Clock, Heard};
 use crate::database::{Database, Tx, TxInner};
 use crate::error::StoreError;
 use crate::fault::Fault;
+use crate::postgres::AtHand;
 use crate::{migrate, postgres, sqlite};
 
 /// How to connect.
@@ -45,6 +46,8 @@ pub struct Store {
     pub fault: Fault,
     /// What its database's clock said lately.
     pub heard: Heard,
+    /// A connection to PostgreSQL between statements that stand alone.
+    pub at_hand: AtHand,
 }
 
 impl Store {
@@ -62,7 +65,8 @@ impl Store {
 
     /// A log on a database that is connected already, by its clock.
     pub fn on(database: Database) -> Store {
-        Store { database, clock: Clock::default(), fault: Fault::default(), heard: Heard::default() }
+        let (clock, fault, heard, at_hand) = Default::default();
+        Store { database, clock, fault, heard, at_hand }
     }
 
     /// The same log through a connection of one's own, where that helps: PostgreSQL. On SQLite all writers
@@ -72,7 +76,7 @@ impl Store {
             Database::Postgres(pool) => Database::Postgres(postgres::dedicated(pool)),
             sqlite => sqlite.clone(),
         };
-        Store { database, ..self.clone() }
+        Store { database, at_hand: AtHand::default(), ..self.clone() }
     }
 
     /// Create or update the schema. Safe to call from many processes at once.
@@ -145,7 +149,12 @@ impl Store {
     /// Close all connections.
     pub async fn close(&self) {
         match &self.database {
-            Database::Postgres(pool) => pool.close().await,
+            Database::Postgres(pool) => {
+                // Closing waits for whatever is not in the pool.
+                let closing = pool.close();
+                self.at_hand.release();
+                closing.await;
+            }
             Database::Sqlite(pools) => {
                 if let Some(scribes) = &pools.scribes {
                     scribes.reader.close().await;

@@ -1,5 +1,7 @@
 //! The job views in PostgreSQL's tongue.
 
+pub(crate) mod alone;
+
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 

@@ -146,7 +146,12 @@ pub async fn write_leases(
 pub async fn write_jobs_alone(store: &Store, writes: JobWrites) -> Result<(), StoreError> {
     if store.fault.is_spent() {
         match &store.database {
-            Database::Postgres(pool) => return postgres::compose(&writes)?.execute_alone(pool).await,
+            Database::Postgres(pool) => {
+                return match postgres::alone::new_job(&writes) {
+                    Some(statement) => store.at_hand.execute(pool, statement).await,
+                    None => postgres::compose(&writes)?.execute_alone(pool, &store.at_hand).await,
+                };
+            }
             Database::Sqlite(pools) if pools.scribes.is_some() && sqlite::alone::is_all_of(&writes) => {
                 let write = move |conn: &Connection| sqlite::alone::write_jobs(conn, &writes);
                 return pools.write(write).await.expect("there are scribes");

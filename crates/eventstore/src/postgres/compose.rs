@@ -8,7 +8,7 @@ use sqlx::{AssertSqlSafe, PgConnection, PgPool};
 
 use crate::error::StoreError;
 
-use super::{AddResult, Args};
+use super::{AddResult, Args, AtHand};
 
 /// Data-modifying parts, run together as `WITH p1 AS (..), p2 AS (..) SELECT ..`. All see the
 /// database as it was before the statement, so parts must touch different rows.
@@ -54,10 +54,9 @@ impl Composed {
     }
 
     /// Run it alone: one round trip, durable when it returns.
-    pub async fn execute_alone(self, pool: &PgPool) -> Result<(), StoreError> {
+    pub async fn execute_alone(self, pool: &PgPool, at_hand: &AtHand) -> Result<(), StoreError> {
         let (sql, arguments) = self.finish();
-        sqlx::query_with(AssertSqlSafe(sql), arguments).execute(pool).await?;
-        Ok(())
+        at_hand.execute(pool, sqlx::query_with(AssertSqlSafe(sql), arguments)).await
     }
 
     fn finish(mut self) -> (String, PgArguments) {

@@ -1,5 +1,6 @@
 //! PostgreSQL's own tongue.
 
+mod at_hand;
 mod begin;
 mod compose;
 pub(crate) mod seal;
@@ -15,6 +16,7 @@ use crate::append::StreamHead;
 use crate::error::StoreError;
 use crate::store::StoreOptions;
 
+pub use at_hand::AtHand;
 pub(crate) use begin::begin;
 pub use compose::Composed;
 

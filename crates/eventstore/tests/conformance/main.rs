@@ -2,6 +2,7 @@
 
 mod append;
 mod append_only;
+mod at_hand;
 mod blobs;
 mod busy;
 mod cancelled;
