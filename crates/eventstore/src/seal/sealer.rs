@@ -56,6 +56,8 @@ pub struct Sealed {
     pub checkpoint: Option<StoredCheckpoint>,
     /// Did the limit of a pass leave anything for another?
     pub has_more: bool,
+    /// Did a patient pass leave anything for the next, because something before it was about to be committed?
+    pub is_waiting: bool,
     /// Did somebody else seal since the last pass?
     pub others_seal: bool,
 }
@@ -167,9 +169,9 @@ impl Sealer {
         let highest_id = edge.order.highest_id;
         let taken = take(&mut tx.conn(), highest_id, self.options.batch_max, waited_to).await?;
         self.visible_to = taken.visible_to;
-        let (events, has_more) = (taken.pending.len(), taken.has_more);
+        let (events, has_more, is_waiting) = (taken.pending.len(), taken.has_more, taken.is_waiting);
         if taken.is_empty() {
-            return Ok(Sealed { head: Some(before), others_seal, ..Sealed::default() });
+            return Ok(Sealed { head: Some(before), is_waiting, others_seal, ..Sealed::default() });
         }
         let plan = plan(edge.clone(), &taken.pending);
         if !is_postgres {
@@ -194,7 +196,7 @@ impl Sealer {
         };
         self.known = Some(Known { edge: plan.edge, keyring });
         tracing::debug!(events, log.position = head.size, "sealed");
-        Ok(Sealed { events, head: Some(head), checkpoint: None, has_more, others_seal })
+        Ok(Sealed { events, head: Some(head), checkpoint: None, has_more, is_waiting, others_seal })
     }
 
     /// The common cases of a quiet log, and of one that somebody else seals: nothing to do, nothing locked.

@@ -20,6 +20,8 @@ pub(super) struct Taken {
     pub(super) pending: Vec<Pending>,
     /// Did the limit leave anything for another pass?
     pub(super) has_more: bool,
+    /// Did patience leave anything for the next pass?
+    pub(super) is_waiting: bool,
     /// Are events about the log itself among them?
     pub(super) has_log_events: bool,
     /// The highest id that is visible, sealed now or not.
@@ -88,7 +90,8 @@ pub(super) async fn take(
             let has_more = pending.len() == limit;
             let has_log_events = has_log_events(&pending);
             let visible_to = pending.last().map_or(highest_id, |event| event.id);
-            Ok(Taken { pending, has_more, has_log_events, visible_to, gaps: Gaps::default() })
+            let (is_waiting, gaps) = (false, Gaps::default());
+            Ok(Taken { pending, has_more, is_waiting, has_log_events, visible_to, gaps })
         }
         Conn::Postgres(conn) => {
             let generations = postgres::seal::generations(conn).await?;
@@ -162,7 +165,8 @@ fn settle(
     let has_more = is_cut || pending.len() - late == limit;
     let visible_to = pending.last().map_or(highest_id, |event| event.id.max(highest_id));
     let ids = |pending: &[Pending]| missing(highest_id, pending[late..].iter().map(|event| event.id));
-    if let Some(gap) = ids(&pending).iter().find(|gap| waited_to.is_some_and(|to| gap.first > to)) {
+    let fresh = ids(&pending).into_iter().find(|gap| waited_to.is_some_and(|to| gap.first > to));
+    if let Some(gap) = fresh {
         pending.truncate(pending.partition_point(|event| event.id < gap.first));
     }
     if is_cut {
@@ -180,7 +184,7 @@ fn settle(
         }
     }
     let has_log_events = has_log_events(&pending);
-    Taken { pending, has_more, has_log_events, visible_to, gaps }
+    Taken { pending, has_more, is_waiting: fresh.is_some(), has_log_events, visible_to, gaps }
 }
 
 fn has_log_events(pending: &[Pending]) -> bool {
@@ -259,6 +263,7 @@ mod tests {
             let new: Vec<_> = taken.gaps.new.iter().map(|gap| (gap.first, gap.last)).collect();
             assert_eq!((ids, new), (sealed, gaps), "{visible:?} {waited_to:?}");
             assert_eq!(taken.visible_to, *visible.last().unwrap());
+            assert_eq!(taken.is_waiting, taken.pending.len() < visible.len());
         }
     }
 

@@ -8,9 +8,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::shared::Shared;
 
-/// Between two passes. A pass over ten thousand events takes a fifth of it, and all of it is well within
-/// the second that an event may wait.
+/// Between two passes over a busy log. A pass over ten thousand events takes a fifth of it.
 const INTERVAL: Duration = Duration::from_millis(250);
+/// Events in a pass over a busy log.
+const BUSY: usize = 1_000;
+/// Between two passes over any other. A pass writes to disk four times, and whoever enqueues or leases just then waits
+/// for that; with the pass itself this is still within the second that an event may wait for its seal.
+const INTERVAL_OF_A_FEW: Duration = Duration::from_millis(700);
+/// To a pass that was left something because of a transaction under way: those take milliseconds.
+const INTERVAL_WAITING: Duration = Duration::from_millis(100);
 /// While another process seals: twice that, and it is known to have ended and taken over from within a second.
 const INTERVAL_BEHIND_OTHERS: Duration = Duration::from_millis(400);
 /// Passes at the end of a worker; a larger backlog is left to the next.
@@ -40,7 +46,9 @@ fn pause_after(sealed: &Sealed) -> Duration {
     match sealed {
         Sealed { has_more: true, .. } => Duration::ZERO,
         Sealed { others_seal: true, .. } => INTERVAL_BEHIND_OTHERS,
-        _ => INTERVAL,
+        Sealed { is_waiting: true, .. } => INTERVAL_WAITING,
+        Sealed { events: BUSY.., .. } => INTERVAL,
+        _ => INTERVAL_OF_A_FEW,
     }
 }
 
