@@ -42,6 +42,7 @@ migrations! {
     7 "0007_passport",
     8 "0008_webhooks",
     9 "0009_fronts",
+    10 "0010_fresh_heads",
 }
 
 const CREATE: &str =

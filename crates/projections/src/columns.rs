@@ -2,7 +2,7 @@
 //! order; only the row types differ.
 
 use bpc_core::job::{FinishedRow, QueueRow};
-use bpc_core::{Hash, Head, JobId, Status, TenantId, Timestamp, Version};
+use bpc_core::{Hash, JobId, Status, TenantId, Timestamp, Version};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -12,7 +12,6 @@ macro_rules! read_queue_row {
     ($name:ident, $row:ty) => {
         /// A queue row that begins at column `from`.
         pub(crate) fn $name(row: &$row, from: usize) -> Result<QueueRow, sqlx::Error> {
-            let hash: Option<&[u8]> = row.try_get(from + 16)?;
             Ok(QueueRow {
                 job_id: JobId(row.try_get(from)?),
                 tenant_id: TenantId(row.try_get(from + 1)?),
@@ -30,7 +29,7 @@ macro_rules! read_queue_row {
                 cancel_requested: row.try_get(from + 13)?,
                 job_type: row.try_get(from + 14)?,
                 queue: row.try_get(from + 15)?,
-                head_hash: hash.map(|hash| Hash::from_slice(hash).ok_or_else(no_hash)).transpose()?,
+                head_hash: head_hash(row.try_get(from + 16)?)?,
                 worker_id: row.try_get(from + 17)?,
                 error_code: row.try_get(from + 18)?,
                 error_message: row.try_get(from + 19)?,
@@ -44,18 +43,17 @@ pub(crate) fn waiting_row_of_sqlite(row: &SqliteRow) -> Result<WaitingRow<'_>, s
     Ok(WaitingRow {
         enqueued_bytes: row.try_get(0)?,
         job_id: JobId(row.try_get(1)?),
-        head: Head {
-            version: Version(row.try_get::<i32, _>(2)? as u32),
-            hash: Hash::from_slice(row.try_get(3)?).ok_or_else(no_hash)?,
-        },
+        version: Version(row.try_get::<i32, _>(2)? as u32),
+        head_hash: head_hash(row.try_get(3)?)?,
         attempts: row.try_get::<i32, _>(4)? as u32,
         scheduled_at: Timestamp::from_micros(row.try_get(5)?),
         place: Place::default(),
     })
 }
 
-pub(crate) fn no_hash() -> sqlx::Error {
-    sqlx::Error::Decode("head_hash is not 32 bytes".into())
+pub(crate) fn head_hash(stored: Option<&[u8]>) -> Result<Option<Hash>, sqlx::Error> {
+    let no_hash = || sqlx::Error::Decode("head_hash is not 32 bytes".into());
+    stored.map(|hash| Hash::from_slice(hash).ok_or_else(no_hash)).transpose()
 }
 
 read_queue_row!(queue_row_of_postgres, sqlx::postgres::PgRow);

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use bpc_core::job::{QueueRow, read_enqueued};
-use bpc_core::{Head, Job, JobId, StreamId, Timestamp, Version};
+use bpc_core::{Hash, Head, Job, JobId, StreamId, Timestamp, Version, chain_hash};
 use bpc_eventstore::sqlite::fetch_rows;
 use bpc_eventstore::{Clock, Conn, Database, Store, StoreError, now_on, stream_heads};
 use rusqlite::Connection;
@@ -37,7 +37,8 @@ pub struct Place(pub(crate) String);
 pub(crate) struct WaitingRow<'r> {
     pub(crate) enqueued_bytes: &'r [u8],
     pub(crate) job_id: JobId,
-    pub(crate) head: Head,
+    pub(crate) version: Version,
+    pub(crate) head_hash: Option<Hash>,
     pub(crate) attempts: u32,
     pub(crate) scheduled_at: Timestamp,
     pub(crate) place: Place,
@@ -46,17 +47,24 @@ pub(crate) struct WaitingRow<'r> {
 impl WaitingRow<'_> {
     /// `None` if the event is damaged. The job then stays where it is; the others must not wait for it.
     pub(crate) fn into_leasable(self) -> Option<Leasable> {
-        match read_enqueued(self.enqueued_bytes) {
-            Ok((job, payload)) if job.job_id == self.job_id => {
-                let WaitingRow { head, attempts, scheduled_at, place, .. } = self;
+        match (read_enqueued(self.enqueued_bytes), self.head()) {
+            (Ok((job, payload)), Some(head)) if job.job_id == self.job_id => {
+                let WaitingRow { attempts, scheduled_at, place, .. } = self;
                 let job = Job { head, attempts, scheduled_at, ..job };
                 Some(Leasable { job, payload: payload.to_vec(), place })
             }
             _ => {
-                tracing::error!(job.id = %self.job_id, "cannot lease: its first event is damaged");
+                tracing::error!(job.id = %self.job_id, "cannot lease: its first event or its row is damaged");
                 None
             }
         }
+    }
+
+    /// The head of a job that is as it was enqueued is that event.
+    fn head(&self) -> Option<Head> {
+        let of_enqueued = || chain_hash(&Hash::ZERO, self.enqueued_bytes);
+        let hash = self.head_hash.or_else(|| (self.version == Version(1)).then(of_enqueued))?;
+        Some(Head { version: self.version, hash })
     }
 }
 

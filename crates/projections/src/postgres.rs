@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use bpc_core::job::QueueRow;
-use bpc_core::{Hash, Head, JobId, Timestamp, Version, chain_hash};
+use bpc_core::{Hash, JobId, Timestamp, Version, chain_hash};
 use bpc_eventstore::StoreError;
 use bpc_eventstore::postgres::{Composed, append_events};
 use sqlx::postgres::{PgArguments, PgRow};
@@ -15,7 +15,7 @@ use sqlx::{PgConnection, Postgres, Row};
 use uuid::Uuid;
 
 use crate::calendar::Front;
-use crate::columns::{no_hash, queue_row_of_postgres};
+use crate::columns::{head_hash, queue_row_of_postgres};
 use crate::lanes::LaneRoom;
 use crate::leasing::{Leasable, Place, WaitingRow};
 use crate::list::Running;
@@ -251,16 +251,16 @@ fn found_jobs(found: &PgRow) -> Result<(Option<Timestamp>, Vec<Option<Leasable>>
     let enqueued: Vec<Option<Vec<u8>>> = found.try_get(1)?;
     let ids: Vec<Uuid> = found.try_get(2)?;
     let versions: Vec<i32> = found.try_get(3)?;
-    let hashes: Vec<Vec<u8>> = found.try_get(4)?;
+    let hashes: Vec<Option<Vec<u8>>> = found.try_get(4)?;
     let attempts: Vec<i32> = found.try_get(5)?;
     let scheduled: Vec<i64> = found.try_get(6)?;
     let places: Vec<String> = found.try_get(7)?;
     let job = |(n, place): (usize, String)| {
-        let hash = Hash::from_slice(&hashes[n]).ok_or_else(no_hash)?;
         let row = WaitingRow {
             enqueued_bytes: enqueued[n].as_deref().unwrap_or_default(),
             job_id: JobId(ids[n]),
-            head: Head { version: Version(versions[n] as u32), hash },
+            version: Version(versions[n] as u32),
+            head_hash: head_hash(hashes[n].as_deref())?,
             attempts: attempts[n] as u32,
             scheduled_at: Timestamp::from_micros(scheduled[n]),
             place: Place(place),

@@ -34,7 +34,8 @@ pub struct QueueRow {
     pub scheduled_at: Timestamp,
     pub version: Version,
     /// Absent while it runs: the worker that holds it knows the hash of its `LEASED` event, and whoever
-    /// else needs the head reads it from the log. So leasing need not write it back.
+    /// else needs the head reads it from the log. So leasing need not write it back. Absent also as long as the
+    /// job is as it was enqueued: whoever leases it reads that event anyway.
     pub head_hash: Option<Hash>,
     /// Leased, or failing: no worker may lease it.
     pub running: bool,
@@ -156,7 +157,7 @@ fn queue_row(job: Job) -> QueueRow {
         created_at: job.created_at,
         scheduled_at: job.scheduled_at,
         version: job.head.version,
-        head_hash: Some(job.head.hash),
+        head_hash: (job.head.version > Version(1)).then_some(job.head.hash),
         running: false,
         worker_id: None,
         fence: None,

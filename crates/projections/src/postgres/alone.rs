@@ -52,7 +52,7 @@ fn is_new(event: &EventRecord, row: &QueueRow) -> bool {
         tenant_id: event.tenant_id,
         created_at: event.occurred_at,
         version: Version(1),
-        head_hash: Some(event.event_hash),
+        head_hash: None,
         attempts: 0,
         running: false,
         worker_id: None,

@@ -3,7 +3,7 @@
 //! connection.
 
 use bpc_core::job::QueueRow;
-use bpc_core::{EventRecord, Hash, Head, JobId, Timestamp, Version};
+use bpc_core::{EventRecord, Hash, JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Row, params};
@@ -87,10 +87,8 @@ fn waiting_row<'r>(row: &'r Row<'_>) -> Result<WaitingRow<'r>, StoreError> {
     Ok(WaitingRow {
         enqueued_bytes: blob(row, 0)?,
         job_id: JobId(Uuid::from_slice(blob(row, 1)?).map_err(|_| damaged("job_id"))?),
-        head: Head {
-            version: Version(row.get(2)?),
-            hash: Hash::from_slice(blob(row, 3)?).ok_or_else(|| damaged("head_hash"))?,
-        },
+        version: Version(row.get(2)?),
+        head_hash: hash(row, 3)?,
         attempts: row.get(4)?,
         scheduled_at: Timestamp::from_micros(row.get(5)?),
         place: Place::default(),
@@ -101,6 +99,13 @@ fn blob<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], StoreError> {
     match row.get_ref(column)? {
         ValueRef::Blob(bytes) => Ok(bytes),
         _ => Err(damaged("a column of job_queue")),
+    }
+}
+
+fn hash(row: &Row<'_>, column: usize) -> Result<Option<Hash>, StoreError> {
+    match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        _ => Hash::from_slice(blob(row, column)?).map(Some).ok_or_else(|| damaged("head_hash")),
     }
 }
 
@@ -133,7 +138,6 @@ fn insert_queue_rows(conn: &Connection, rows: &[QueueRow]) -> Result<(), StoreEr
             row.priority,
             row.job_type,
             row.queue,
-            row.head_hash.as_ref().map(|hash| &hash.0[..]),
         ])?;
     }
     Ok(())

@@ -5,7 +5,7 @@ WITH event AS (
     VALUES ($1, $2, $3, 1, $4, $5, $6, $7)
 ), waiting AS (
     INSERT INTO job_queue (job_id, tenant_id, created_at, scheduled_at, version, max_attempts, attempts, priority,
-        running, cancel_requested, job_type, queue, head_hash)
-    VALUES ($3, $1, $5, $8, 1, $9, 0, $10, false, false, $11, $12, $6)
+        running, cancel_requested, job_type, queue)
+    VALUES ($3, $1, $5, $8, 1, $9, 0, $10, false, false, $11, $12)
 )
 SELECT pg_notify('bpc_jobs', $13) WHERE $13 IS NOT NULL
