@@ -38,17 +38,9 @@ pub(super) struct CacheFile {
     header: Vec<u8>,
 }
 
-/// The bytes of a part, checked: no byte of them is from elsewhere.
-#[derive(Debug)]
-pub(crate) struct PartBytes(AlignedVec<ALIGNMENT>);
-
-impl PartBytes {
-    /// What they hold. They are copied into memory and were checked there, so nobody can change them any
-    /// more; access is validated all the same, and what it refuses counts as no cache.
-    pub(crate) fn part(&self) -> Option<&ArchivedPart> {
-        rkyv::access::<ArchivedPart, rancor::Failure>(&self.0).ok()
-    }
-}
+/// Where a part is read to, one after the other: fresh memory for each would cost as much as checking it.
+#[derive(Debug, Default)]
+pub(crate) struct PartMemory(AlignedVec<ALIGNMENT>);
 
 /// All bytes of the cache of a segment.
 pub(super) fn encode(segment: &Hash, parts: &[Part], key: &CacheKey) -> Vec<u8> {
@@ -82,20 +74,28 @@ impl CacheFile {
         is_ours.then_some(CacheFile { file, segment: *segment, header })
     }
 
-    /// Read a part into memory of its own and check it there; `None` if it is not what was written.
-    pub(super) fn read(&self, part: usize, key: &CacheKey) -> Option<PartBytes> {
+    /// Read a part into memory and check it there, where nobody can change it any more; `None` if it is not what was
+    /// written. Access is validated all the same, and what it refuses counts as no cache.
+    pub(super) fn read<'m>(
+        &self,
+        part: usize,
+        key: &CacheKey,
+        memory: &'m mut PartMemory,
+    ) -> Option<&'m ArchivedPart> {
         let entry = &self.header[TABLE_AT + part * ENTRY..][..ENTRY];
         let number = |at: usize| u64::from_le_bytes(entry[at..at + 8].try_into().expect("8 bytes"));
         let (offset, len) = (number(0), number(8));
         if len > PART_BYTES_MAX {
             return None;
         }
-        let mut bytes = AlignedVec::with_capacity(len as usize);
+        let bytes = &mut memory.0;
         bytes.resize(len as usize, 0);
-        self.file.read_exact_at(&mut bytes, offset).ok()?;
+        self.file.read_exact_at(bytes, offset).ok()?;
         let tag: &[u8; 32] = entry[16..].try_into().expect("32 bytes");
-        let bytes = PartBytes(bytes);
-        (key.holds(&self.segment, part, &bytes.0, tag) && bytes.part().is_some()).then_some(bytes)
+        if !key.holds(&self.segment, part, bytes, tag) {
+            return None;
+        }
+        rkyv::access::<ArchivedPart, rancor::Failure>(bytes).ok()
     }
 }
 

@@ -21,7 +21,7 @@ use crate::segment::{Segment, SegmentError};
 use file::CacheFile;
 
 pub(crate) use build::Builder;
-pub(crate) use file::PartBytes;
+pub(crate) use file::PartMemory;
 pub use key::CacheKey;
 pub(crate) use record::{ArchivedPart, ArchivedRun, Part, Said};
 
@@ -77,15 +77,22 @@ impl Caches {
         self.at_hand(segment, None).map(drop)
     }
 
-    /// A part of the cache of a segment, built if need be. What was just built and still cannot be read has a
+    /// Show a part of the cache of a segment, built if need be. What was just built and still cannot be read has a
     /// disk to blame that forgets.
-    pub(crate) fn part(&self, segment: usize, part: usize) -> Result<PartBytes, SegmentError> {
+    pub(crate) fn part(
+        &self,
+        segment: usize,
+        part: usize,
+        memory: &mut PartMemory,
+        show: impl FnOnce(&ArchivedPart),
+    ) -> Result<(), SegmentError> {
         let cache = self.at_hand(segment, None)?;
-        if let Some(bytes) = cache.read(part, &self.key) {
-            return Ok(bytes);
+        if let Some(part) = cache.read(part, &self.key, memory) {
+            show(part);
+            return Ok(());
         }
         let rebuilt = self.at_hand(segment, Some(&cache))?;
-        rebuilt.read(part, &self.key).ok_or_else(forgotten)
+        rebuilt.read(part, &self.key, memory).map(show).ok_or_else(forgotten)
     }
 
     /// The cache of a segment, any but `bad`.

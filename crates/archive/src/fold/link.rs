@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 
-use bpc_core::job::{FoldError, Occurrence, STREAM_TYPE, fold};
+use bpc_core::job::{FoldError, Occurrence, STREAM_TYPE, fold, fold_on};
 use bpc_core::{Hash, Head, Job, JobId, StreamId, TenantId, Timestamp, Version};
 use bpc_projections::replay::Until;
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use crate::cache::{ArchivedPart, ArchivedRun, Said};
 
 use super::{FoldOptions, Objection, ObjectionKind, PartFold};
 
-/// Takes the parts of one segment after the other.
+/// Takes a part of one segment after the other, then the next part.
 pub(super) struct PartLinker {
     options: FoldOptions,
     /// Where in `streams` each of them is: a small table grows faster than one of whole states.
@@ -62,17 +62,20 @@ impl PartLinker {
         }
     }
 
-    /// Everything was taken.
-    pub(super) fn finish(mut self) -> PartFold {
-        for linked in self.streams.into_iter().filter(|linked| linked.head != Head::NONE) {
+    /// Everything of a part was taken; the next one is taken in the same memory.
+    pub(super) fn finish(&mut self) -> PartFold {
+        let mut folded = std::mem::take(&mut self.folded);
+        folded.jobs.reserve_exact(self.streams.len());
+        self.places.clear();
+        for linked in self.streams.drain(..).filter(|linked| linked.head != Head::NONE) {
             if linked.is_job {
-                self.folded.job_streams += 1;
-                self.folded.jobs.extend(linked.job);
+                folded.job_streams += 1;
+                folded.jobs.extend(linked.job);
             } else {
-                self.folded.other_streams += 1;
+                folded.other_streams += 1;
             }
         }
-        self.folded
+        folded
     }
 
     fn take_run(&mut self, part: &ArchivedPart, run: &ArchivedRun, first: u64) {
@@ -128,9 +131,12 @@ impl PartLinker {
                 Said::Job(event) => {
                     let (tenant_id, head) = (linked.tenant_id, linked.head);
                     let occurrence = Occurrence { tenant_id, job_id: JobId(stream_id.0), head, at };
-                    match fold(linked.job.take(), &event, occurrence) {
-                        Ok(job) => linked.job = Some(job),
-                        Err(error) => object(ObjectionKind::Illegal(with_cause(&error)), linked),
+                    let folded = match &mut linked.job {
+                        Some(job) => fold_on(job, &event, occurrence),
+                        None => fold(None, &event, occurrence).map(|job| linked.job = Some(job)),
+                    };
+                    if let Err(error) = folded {
+                        object(ObjectionKind::Illegal(with_cause(&error)), linked);
                     }
                 }
             }

@@ -13,7 +13,7 @@ use std::thread;
 use bpc_core::Job;
 use bpc_projections::replay::Until;
 
-use crate::cache::{Caches, PARTS};
+use crate::cache::{Caches, PARTS, PartMemory};
 use crate::segment::{EVENTS_PER_SEGMENT, SegmentError};
 
 use link::PartLinker;
@@ -68,12 +68,11 @@ pub(crate) fn fold(
     let segments = segments.min(caches.archive().manifest().segments.len());
     // First all caches, so that building those that are missing is shared by all cores too.
     on_all_cores(segments, |segment| caches.warm(segment).map(|()| true))?;
-    on_all_cores(PARTS, |part| {
-        let mut linker = PartLinker::new(options);
+    let start = || (PartLinker::new(options), PartMemory::default());
+    on_all_cores_from(PARTS, start, |(linker, memory), part| {
         for segment in 0..segments {
             let first = segment as u64 * EVENTS_PER_SEGMENT;
-            let bytes = caches.part(segment, part)?;
-            linker.take(bytes.part().expect("checked when it was read"), first);
+            caches.part(segment, part, memory, |part| linker.take(part, first))?;
         }
         Ok(each(linker.finish()))
     })
@@ -84,16 +83,26 @@ pub(crate) fn on_all_cores<E: Send>(
     end: usize,
     work: impl Fn(usize) -> Result<bool, E> + Sync,
 ) -> Result<(), E> {
+    on_all_cores_from(end, || (), |(), number| work(number))
+}
+
+/// The same with something that each core has for itself from the start, and keeps from one number to the next.
+fn on_all_cores_from<S, E: Send>(
+    end: usize,
+    start: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) -> Result<bool, E> + Sync,
+) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(None);
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let run = || {
+        let mut own = start();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= end {
                 return;
             }
-            match work(number) {
+            match work(&mut own, number) {
                 Ok(true) => {}
                 Ok(false) => next.store(end, Ordering::Relaxed),
                 Err(error) => {

@@ -48,10 +48,17 @@ pub struct Occurrence {
 
 /// The state after one more event. `None` is a job that does not exist yet.
 pub fn fold(job: Option<Job>, event: &JobEvent, occurrence: Occurrence) -> Result<Job, FoldError> {
-    let at = occurrence.at;
     let Some(mut job) = job else {
         return begin(event, occurrence);
     };
+    fold_on(&mut job, event, occurrence)?;
+    Ok(job)
+}
+
+/// The same for a job that exists, where it is: a state is large, and moving it about takes longer than the step. After
+/// an error it means nothing any more.
+pub fn fold_on(job: &mut Job, event: &JobEvent, occurrence: Occurrence) -> Result<(), FoldError> {
+    let at = occurrence.at;
     let illegal =
         |job: &Job| FoldError::Illegal { event: event.event_type(), state: job.status().to_string() };
 
@@ -155,11 +162,11 @@ pub fn fold(job: Option<Job>, event: &JobEvent, occurrence: Occurrence) -> Resul
 
         (phase, _) => {
             job.phase = phase;
-            return Err(illegal(&job));
+            return Err(illegal(job));
         }
     };
     job.head = occurrence.head;
-    Ok(job)
+    Ok(())
 }
 
 /// Fold a stream of stored envelopes, with the hash of each. `None` for an empty stream.

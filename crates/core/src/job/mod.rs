@@ -11,7 +11,7 @@ mod transition;
 pub use command::{Command, Failure, NewJob, Outcome, Settlement};
 pub use decide::{PROGRESS_INTERVAL, Refusal, decide};
 pub use event::{Emitted, ErrorInfo, JobEvent, JobEventError, SCHEMA, read_enqueued};
-pub use fold::{FoldError, Occurrence, fold, fold_stream};
+pub use fold::{FoldError, Occurrence, fold, fold_on, fold_stream};
 pub use row::{FinishedRow, Placement, QueueRow};
 pub use state::{Job, LastError, Lease, Phase, Progress, Status};
 pub use transition::{Stamp, Transition, TransitionError, advance, transition};
