@@ -83,6 +83,11 @@ impl Batch {
     /// The same memory without rows.
     pub(in crate::verify) fn clear(&mut self) {
         self.bytes.clear();
+        self.forget_rows();
+    }
+
+    /// The same bytes, which mean nothing any more: who writes over them need not wipe them first.
+    pub(in crate::verify) fn forget_rows(&mut self) {
         self.start = 0;
         self.marks.clear();
     }

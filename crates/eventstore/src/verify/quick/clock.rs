@@ -12,6 +12,8 @@ pub(super) struct Clock {
 }
 
 const DATE_LEN: usize = 11;
+/// The length of a time.
+pub(super) const TIME_LEN: usize = 27;
 
 impl Default for Clock {
     fn default() -> Self {

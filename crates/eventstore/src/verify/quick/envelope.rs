@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use bpc_core::{Envelope, Timestamp, canonical, job};
 
-use super::clock::Clock;
+use super::clock::{Clock, TIME_LEN};
 use super::facts::{Facts, Names, PAYLOAD_DEPTH};
 
 /// What one event says, as far as checking a log needs it.
@@ -42,7 +42,6 @@ pub(super) struct Envelopes {
 /// Longest event type, stream type and actor.
 const NAME_MAX: usize = 128;
 const UUID_LEN: usize = 36;
-const TIME_LEN: usize = 27;
 
 impl Envelopes {
     pub(super) fn new(names: Names) -> Self {

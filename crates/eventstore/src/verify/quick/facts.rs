@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use bpc_core::job::SCHEMA;
 use bpc_core::{JobEvent, canonical};
 
-use super::clock::Clock;
+use super::clock::{Clock, TIME_LEN};
 
 /// One event of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Facts {
                 text.expect(b",\"payload\":")?;
                 // The last of its name: what comes behind has a fixed form, and what is left before it must be
                 // exactly one value.
-                clock.read(text.back_string(b",\"scheduled_at\":")?)?;
+                text.back_time(b",\"scheduled_at\":", clock)?;
                 text.back_string(b",\"queue\":")?;
                 u8::try_from(text.back_integer(b",\"priority\":")?).ok()?;
                 canonical::check_inside(text.0, PAYLOAD_DEPTH + 1).ok()?;
@@ -77,13 +77,13 @@ impl Facts {
                 text.expect(b"\"attempt\":")?;
                 let attempt = text.number()?;
                 text.expect(b",\"lease_expires_at\":")?;
-                clock.read(text.string()?)?;
+                text.time(clock)?;
                 text.expect(b",\"worker_id\":")?;
                 Facts::Leased { attempt, worker: names.of(text.string()?) }
             }
             ("RENEWED", SCHEMA) => {
                 text.expect(b"\"lease_expires_at\":")?;
-                clock.read(text.string()?)?;
+                text.time(clock)?;
                 text.expect(b",\"worker_id\":")?;
                 Facts::Renewed { worker: names.of(text.string()?) }
             }
@@ -150,6 +150,13 @@ impl<'a> Text<'a> {
         std::str::from_utf8(text).is_ok().then_some(text)
     }
 
+    /// A time; whoever reads it looks at every byte.
+    fn time(&mut self, clock: &mut Clock) -> Option<()> {
+        let (text, rest) = self.0.strip_prefix(b"\"")?.split_at_checked(TIME_LEN)?;
+        self.0 = rest.strip_prefix(b"\"")?;
+        clock.read(text).map(drop)
+    }
+
     fn integer(&mut self) -> Option<u64> {
         let digits = self.0.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(self.0.len());
         let (text, rest) = self.0.split_at(digits);
@@ -168,6 +175,14 @@ impl<'a> Text<'a> {
         let (rest, text) = (&rest[..start], &rest[start + 1..]);
         self.0 = rest.strip_suffix(key)?;
         (canonical::plain_length(text) == text.len() && std::str::from_utf8(text).is_ok()).then_some(text)
+    }
+
+    /// The last member is a time.
+    fn back_time<const N: usize>(&mut self, key: &[u8; N], clock: &mut Clock) -> Option<()> {
+        let rest = self.0.strip_suffix(b"\"")?;
+        let (rest, text) = rest.split_at_checked(rest.len().checked_sub(TIME_LEN)?)?;
+        self.0 = rest.strip_suffix(b"\"")?.strip_suffix(key)?;
+        clock.read(text).map(drop)
     }
 
     /// The last member is an integer.

@@ -75,9 +75,14 @@ impl Outlet {
 
     /// An empty batch, in the memory of one that is done with.
     pub(in crate::verify) fn empty(&mut self) -> Batch {
-        let mut batch = self.spent.try_recv().unwrap_or_default();
+        let mut batch = self.used();
         batch.clear();
         batch
+    }
+
+    /// A batch that is done with, or a new one.
+    pub(in crate::verify) fn used(&mut self) -> Batch {
+        self.spent.try_recv().unwrap_or_default()
     }
 }
 

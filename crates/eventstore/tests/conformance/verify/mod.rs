@@ -6,6 +6,7 @@ mod hidden_rows;
 mod histories;
 mod log;
 mod memory;
+mod passwords;
 mod rows;
 mod sound;
 mod table_order;

@@ -11,6 +11,8 @@ const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 const TRAILER: &[u8] = &(-1_i16).to_be_bytes();
 /// The size of a batch, unless a single row is larger.
 const BATCH_BYTES: usize = 1 << 20;
+/// Read at once: few enough that rows are still near when they are marked.
+const READ_BYTES: usize = 64 << 10;
 /// Before each message: one byte that says what it is, and its length from here on.
 const PREFIX: usize = 5;
 
@@ -36,14 +38,16 @@ impl CopiedRows {
         CopiedRows { wire, begun: Vec::new(), is_first: true, is_over: false }
     }
 
-    /// Fill an empty batch; `None` once there are no more rows.
+    /// Fill a batch, whatever was in it; `None` once there are no more rows.
     pub(super) fn next(&mut self, mut batch: Batch) -> Result<Option<Batch>, StoreError> {
         if self.is_over {
             return Ok(None);
         }
         let (mut filled, mut at) = (self.begun.len(), 0);
-        batch.bytes.append(&mut self.begun);
+        batch.forget_rows();
         batch.bytes.resize(BATCH_BYTES.max(filled), 0);
+        batch.bytes[..filled].copy_from_slice(&self.begun);
+        self.begun.clear();
         while !self.is_over {
             at = self.cut(&mut batch, at, filled)?;
             // What is begun is left for the next batch, if this one has something.
@@ -53,7 +57,8 @@ impl CopiedRows {
             if filled == batch.bytes.len() {
                 batch.bytes.resize(2 * filled, 0);
             }
-            filled += self.wire.read(&mut batch.bytes[filled..])?;
+            let until = batch.bytes.len().min(filled + READ_BYTES);
+            filled += self.wire.read(&mut batch.bytes[filled..until])?;
         }
         self.begun.extend_from_slice(&batch.bytes[at..filled]);
         batch.bytes.truncate(at);

@@ -99,7 +99,7 @@ fn copy(
     };
     wire.copy_out(&format!("COPY (SELECT {columns} FROM events {order}) TO STDOUT (FORMAT binary)"))?;
     let mut rows = CopiedRows::new(wire);
-    while let Some(batch) = rows.next(outlet.empty())? {
+    while let Some(batch) = rows.next(outlet.used())? {
         let next = match &mut window {
             Some(window) => window.take(batch)?,
             None => Some(batch),
