@@ -141,7 +141,7 @@ impl Store {
             return Ok(now);
         }
         let asked = Instant::now();
-        let now = postgres::now(pool).await?;
+        let now = self.at_hand.now(pool).await?;
         self.heard.hear(now, asked);
         Ok(self.heard.now().unwrap_or(now))
     }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bpc_core::Timestamp;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
@@ -11,6 +12,8 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::error::StoreError;
+
+use super::CLOCK;
 
 /// How long a connection may lie unused at hand before it goes back to its pool. Whoever needs the last one of a pool
 /// waits at most twice that long.
@@ -47,20 +50,32 @@ impl AtHand {
         pool: &PgPool,
         query: Query<'_, Postgres, PgArguments>,
     ) -> Result<(), StoreError> {
-        let kept = self.lock().conn.take();
-        let mut conn = match kept {
-            Some(conn) => conn,
-            None => pool.acquire().await?,
-        };
+        let mut conn = self.take(pool).await?;
         // If this fails or nobody waits for it any more, the pool sees to what is left of the connection.
         query.execute(&mut *conn).await?;
         self.keep(pool, conn);
         Ok(())
     }
 
+    /// The time by the server's clock, for what is sent next.
+    pub(crate) async fn now(&self, pool: &PgPool) -> Result<Timestamp, StoreError> {
+        let mut conn = self.take(pool).await?;
+        let micros: i64 = sqlx::query_scalar(CLOCK).fetch_one(&mut *conn).await?;
+        self.keep(pool, conn);
+        Ok(Timestamp::from_micros(micros))
+    }
+
     /// Let go of what is at hand, for the end.
     pub(crate) fn release(&self) {
         self.lock().conn = None;
+    }
+
+    async fn take(&self, pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+        let kept = self.lock().conn.take();
+        match kept {
+            Some(conn) => Ok(conn),
+            None => pool.acquire().await,
+        }
     }
 
     fn keep(&self, pool: &PgPool, conn: PoolConnection<Postgres>) {
