@@ -43,6 +43,7 @@ migrations! {
     8 "0008_webhooks",
     9 "0009_fronts",
     10 "0010_fresh_heads",
+    11 "0011_room_for_leases",
 }
 
 const CREATE: &str =

@@ -1,0 +1,2 @@
+-- Only PostgreSQL keeps room in its pages.
+SELECT 1;
