@@ -23,7 +23,7 @@ const LINGER: Duration = Duration::from_millis(50);
 ///
 /// A pool asks the server for a sign of life whenever a connection comes back, in a task of its own. Whoever sends one
 /// statement after the other pays for it twice: with a round trip for each, and because meanwhile the next statement
-/// takes another connection, whose server process has to wake up (measured: a fifth of a single enqueue).
+/// takes another connection, whose server process has to wake up.
 #[derive(Clone, Debug, Default)]
 pub struct AtHand(Arc<Mutex<Held>>);
 
