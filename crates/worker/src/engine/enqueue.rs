@@ -174,7 +174,7 @@ impl Engine {
         let mut source = source();
         let mut stamp = stamp(actor, now, None, &mut source);
         let mut outcomes = Vec::with_capacity(batch.len());
-        for (before_last, prepared) in (0..batch.len()).rev().zip(batch) {
+        for prepared in batch {
             let (job_id, request) = match prepared {
                 Ok(prepared) => prepared,
                 Err(EngineError::UnknownType(name)) => {
@@ -183,12 +183,7 @@ impl Engine {
                 }
                 Err(_) => unreachable!("prepare refuses unknown types only"),
             };
-            let mut new = self.fill_in(request, now);
-            if request.key.is_none() && request.due == Due::Now {
-                // Each a moment after the one before, so that a lease can begin behind those that others have
-                // leased: of a thousand due at the same time it would walk over all.
-                new.scheduled_at = Some(Timestamp::from_micros(now.as_micros() - before_last as i64));
-            }
+            let new = self.fill_in(request, now);
             if let Some((former, event_hash)) = existing.get(job_id).or_else(|| made.get(job_id)) {
                 outcomes.push(match (&request.key, same_content(former, &new)) {
                     (_, true) => {
