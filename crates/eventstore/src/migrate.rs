@@ -41,9 +41,8 @@ migrations! {
     6 "0006_leases",
     7 "0007_passport",
     8 "0008_webhooks",
-    9 "0009_fronts",
-    10 "0010_fresh_heads",
-    11 "0011_room_for_leases",
+    9 "0009_fresh_heads",
+    10 "0010_room_for_leases",
 }
 
 const CREATE: &str =

@@ -12,8 +12,6 @@ use bpc_core::{EventId, JobId, Timestamp};
 use bpc_eventstore::{Conn, StoreError, entropy, portable};
 use uuid::Uuid;
 
-use crate::lanes::Mark;
-
 /// One lease of many jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseId(pub Uuid);
@@ -32,39 +30,11 @@ pub(crate) struct LeaseRow {
     pub(crate) expires_at: Timestamp,
     /// 16 bytes each.
     pub(crate) job_ids: Vec<u8>,
-    /// How far it got, if that is worth telling others.
-    pub(crate) front: Option<Front>,
-}
-
-/// How far leases of one kind got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Front {
-    /// Which lane it is, and which types are taken from it.
-    pub(crate) scope: Uuid,
-    /// How far.
-    pub(crate) reached: Mark,
-}
-
-impl Front {
-    /// These jobs were taken as well, and none was left out.
-    pub fn reach(&mut self, jobs: impl IntoIterator<Item = (u8, Timestamp)>) {
-        reach(&mut self.reached, jobs);
-    }
-}
-
-/// The mark once jobs of that priority and due time are leased too.
-pub fn reach(mark: &mut Mark, jobs: impl IntoIterator<Item = (u8, Timestamp)>) {
-    for (priority, scheduled_at) in jobs {
-        if let Some(reached) = mark.get_mut(usize::from(priority)) {
-            *reached = scheduled_at.max(*reached);
-        }
-    }
 }
 
 impl LeaseRow {
     pub(crate) fn new(lease_id: LeaseId, expires_at: Timestamp, jobs: impl Iterator<Item = JobId>) -> Self {
-        let job_ids = jobs.flat_map(|job| job.0.into_bytes()).collect();
-        LeaseRow { lease_id, expires_at, job_ids, front: None }
+        LeaseRow { lease_id, expires_at, job_ids: jobs.flat_map(|job| job.0.into_bytes()).collect() }
     }
 }
 

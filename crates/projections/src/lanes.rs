@@ -22,21 +22,15 @@ pub struct LaneRoom {
     pub lane: Lane,
     /// At most so many.
     pub room: usize,
-    /// Nothing that waits was due before, as far as the caller knows. A job that is overlooked for that is found by
-    /// whoever knows less.
-    pub since: Mark,
-    /// How far before the end of what others have leased to begin, if that is later; `None` leaves out nothing that
-    /// others may have overlooked.
-    pub behind_others: Option<Duration>,
+    /// By priority: nothing that waits was due before, as far as the caller knows. A job that is
+    /// overlooked for that is found by whoever knows less.
+    pub since: [Timestamp; 4],
 }
-
-/// How far a lane was leased, by priority: what was due before is leased already.
-pub type Mark = [Timestamp; 4];
 
 impl LaneRoom {
     /// All of a lane.
     pub fn new(lane: Lane, room: usize) -> Self {
-        LaneRoom { lane, room, since: Mark::default(), behind_others: None }
+        LaneRoom { lane, room, since: [Timestamp::default(); 4] }
     }
 }
 

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use sqlx::Row;
 use uuid::Uuid;
 
-use crate::calendar::{Front, LeaseId, ended_leases};
+use crate::calendar::{LeaseId, ended_leases};
 use crate::lanes::LaneRoom;
 use crate::postgres::Due;
 use crate::write::JobWrites;
@@ -155,8 +155,8 @@ pub async fn lease_jobs_alone<R: Send + 'static>(
     pools.write(write).await.transpose()
 }
 
-/// The same, leased by the statement that finds them: what is left to write are their events, and the lease. Also from
-/// where on they were looked for, if that is of use to others. `None` if the database has no such statement, or if one of the jobs is damaged: then the transaction must
+/// The same, leased by the statement that finds them: what is left to write are their events, and the lease.
+/// `None` if the database has no such statement, or if one of the jobs is damaged: then the transaction must
 /// not be committed.
 pub async fn take_jobs(
     conn: &mut Conn<'_>,
@@ -165,14 +165,14 @@ pub async fn take_jobs(
     types: &[&str],
     limit: usize,
     (worker_id, ttl): (&str, Duration),
-) -> Result<Option<(Taken<Leasable>, Option<Front>)>, StoreError> {
+) -> Result<Option<Taken<Leasable>>, StoreError> {
     let Conn::Postgres(conn) = conn else {
         return Ok(None);
     };
     let due = Due { now: clock.fixed(), lanes, types, limit };
-    let (now, mut rows, leased, front) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
+    let (now, mut rows, leased) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
     merge(&mut rows, limit);
-    Ok((rows.len() == leased).then(|| (Taken { now: now.unwrap_or_default(), rows }, front)))
+    Ok((rows.len() == leased).then(|| Taken { now: now.unwrap_or_default(), rows }))
 }
 
 /// Each lane comes in order; only here do they become one.

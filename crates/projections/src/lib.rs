@@ -13,10 +13,10 @@ pub mod replay;
 mod sqlite;
 mod write;
 
-pub use calendar::{Front, LeaseId, reach};
+pub use calendar::LeaseId;
 pub use completeness::{Completeness, CompletenessError, Window, completeness};
 pub use domain::{Projection, ViewTable};
-pub use lanes::{Lane, LaneRoom, Mark, WaitingLane, waiting_lanes};
+pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{
     Expired, Leasable, Place, Taken, cancel_requests, expired_leases, finish_leases, held_leases,
     leasable_jobs, leasable_jobs_alone, lease_jobs_alone, take_jobs,

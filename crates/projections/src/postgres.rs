@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use bpc_core::job::QueueRow;
-use bpc_core::{Hash, JobId, Timestamp, Version, chain_hash};
+use bpc_core::{JobId, Timestamp, Version};
 use bpc_eventstore::StoreError;
 use bpc_eventstore::postgres::{Composed, append_events};
 use sqlx::postgres::{PgArguments, PgRow};
@@ -14,7 +14,6 @@ use sqlx::query::Query;
 use sqlx::{PgConnection, Postgres, Row};
 use uuid::Uuid;
 
-use crate::calendar::Front;
 use crate::columns::{head_hash, queue_row_of_postgres};
 use crate::lanes::LaneRoom;
 use crate::leasing::{Leasable, Place, WaitingRow};
@@ -136,10 +135,7 @@ fn insert_leases(writes: &JobWrites, statement: &mut Composed) -> Result<(), Sto
     statement.part(include_str!("postgres/sql/insert_leases.sql"), |args| {
         args.add(column!(rows, row => row.lease_id.0))?;
         args.add(column!(rows, row => row.expires_at.as_micros()))?;
-        args.add(column!(rows, row => &row.job_ids[..]))?;
-        args.add(column!(rows, row => row.front.map(|front| front.scope)))?;
-        let reached = rows.iter().find_map(|row| row.front).map(|front| front.reached);
-        args.add(reached.map(|mark| mark.map(Timestamp::as_micros).to_vec()))
+        args.add(column!(rows, row => &row.job_ids[..]))
     })
 }
 
@@ -160,7 +156,7 @@ pub(crate) async fn leasable_jobs(
         include_str!("postgres/due/leasable_jobs.sql"),
         include_str!("postgres/due/found_jobs.sql")
     );
-    let (now, jobs) = found_jobs(&due.bind(sql, None).fetch_one(conn).await?)?;
+    let (now, jobs) = found_jobs(&due.bind(sql).fetch_one(conn).await?)?;
     Ok((now, jobs.into_iter().flatten().collect()))
 }
 
@@ -181,28 +177,22 @@ pub(crate) async fn lease_jobs(
     Ok(rows.into_iter().map(|(job, place)| (JobId(job), Place(place))).collect())
 }
 
-/// Due jobs as they were before this leased them, but for their places; how many were leased, and from where on.
+/// Due jobs as they were before this leased them, but for their places; and how many were leased.
 pub(crate) async fn take_jobs(
     conn: &mut PgConnection,
     due: Due<'_>,
     worker_id: &str,
     ttl: Duration,
-) -> Result<(Option<Timestamp>, Vec<Leasable>, usize, Option<Front>), StoreError> {
+) -> Result<(Option<Timestamp>, Vec<Leasable>, usize), StoreError> {
     let sql = concat!(
         include_str!("postgres/due/due_jobs.sql"),
         include_str!("postgres/due/take_jobs.sql"),
         include_str!("postgres/due/found_jobs.sql")
     );
-    let scope = due.scope();
-    let found = due.bind(sql, scope).bind(worker_id).bind(ttl.as_micros() as i64).fetch_one(conn).await?;
+    let found = due.bind(sql).bind(worker_id).bind(ttl.as_micros() as i64).fetch_one(conn).await?;
     let (now, jobs) = found_jobs(&found)?;
     let leased = jobs.len();
-    let since = found.try_get::<Option<Vec<i64>>, _>(8)?.and_then(|since| since.try_into().ok());
-    let front = scope.zip(since).map(|(scope, since): (_, [i64; 4])| Front {
-        scope,
-        reached: since.map(Timestamp::from_micros),
-    });
-    Ok((now, jobs.into_iter().flatten().collect(), leased, front))
+    Ok((now, jobs.into_iter().flatten().collect(), leased))
 }
 
 /// Which due jobs are meant: the parameters of `due_jobs.sql`.
@@ -214,22 +204,10 @@ pub(crate) struct Due<'a> {
 }
 
 impl<'a> Due<'a> {
-    /// What leases of these jobs have in common with others that leave out the same. Of several lanes each is left at
-    /// another point.
-    fn scope(&self) -> Option<Uuid> {
-        let [LaneRoom { lane, .. }] = self.lanes else {
-            return None;
-        };
-        let words = format!("{}\n{}", lane.hint(), self.types.join("\n"));
-        let Hash(hash) = chain_hash(&Hash::ZERO, words.as_bytes());
-        Uuid::from_slice(&hash[..16]).ok()
-    }
-
-    fn bind(self, sql: &'static str, scope: Option<Uuid>) -> Query<'a, Postgres, PgArguments> {
+    fn bind(self, sql: &'static str) -> Query<'a, Postgres, PgArguments> {
         let Due { now, lanes, types, limit } = self;
         let limit = limit.min(lanes.iter().fold(0, |sum, lane| lane.room.saturating_add(sum)));
         let since = lanes.first().map(|lane| lane.since.map(Timestamp::as_micros)).unwrap_or_default();
-        let behind = lanes.first().and_then(|lane| lane.behind_others);
         sqlx::query(sql)
             .bind(now.map(Timestamp::as_micros))
             .bind(column!(lanes, lane => lane.lane.tenant_id.0))
@@ -238,8 +216,6 @@ impl<'a> Due<'a> {
             .bind(limit as i64)
             .bind(types)
             .bind(since.to_vec())
-            .bind(scope.filter(|_| behind.is_some()))
-            .bind(behind.unwrap_or_default().as_micros() as i64)
     }
 }
 

@@ -7,7 +7,7 @@ use bpc_core::{EventRecord, Job, JobId, TenantId, Timestamp, Version};
 use bpc_eventstore::{Conn, Database, Store, StoreError};
 use rusqlite::Connection;
 
-use crate::calendar::{self, Front, LeaseId, LeaseRow};
+use crate::calendar::{self, LeaseId, LeaseRow};
 use crate::leasing::Place;
 use crate::{postgres, sqlite};
 
@@ -20,7 +20,6 @@ pub struct JobWrites {
     pub(crate) lease_queue: Vec<(JobId, Place)>,
     pub(crate) leased: Vec<JobId>,
     pub(crate) lease: Option<(LeaseId, Lease)>,
-    pub(crate) front: Option<Front>,
     pub(crate) update_queue: Vec<QueueRow>,
     pub(crate) delete_queue: Vec<JobId>,
     pub(crate) insert_finished: Vec<FinishedRow>,
@@ -73,11 +72,6 @@ impl JobWrites {
         self.lease = self.lease.take().or_else(|| Some((lease_id, job.lease()?.clone())));
     }
 
-    /// The jobs leased here are all of their kind up to there.
-    pub fn reached(&mut self, front: Option<Front>) {
-        self.front = front;
-    }
-
     /// Leases that name no job that still runs.
     pub fn end_leases(&mut self, leases: impl IntoIterator<Item = LeaseId>) {
         self.delete_leases.extend(leases);
@@ -87,8 +81,7 @@ impl JobWrites {
     pub(crate) fn insert_leases(&self) -> Vec<LeaseRow> {
         let mut rows = calendar::rows_for(self.insert_queue.iter().chain(&self.update_queue));
         rows.extend(self.lease.as_ref().map(|(lease_id, lease)| {
-            let row = LeaseRow::new(*lease_id, lease.expires_at, self.leased.iter().copied());
-            LeaseRow { front: self.front, ..row }
+            LeaseRow::new(*lease_id, lease.expires_at, self.leased.iter().copied())
         }));
         rows
     }

@@ -130,7 +130,7 @@ impl Engine {
         let mut tx = self.store.begin().await?;
         let clock = &self.store.clock;
         let taken = take_jobs(&mut tx.conn(), clock, lanes, &types, limit, (worker_id, ttl)).await?;
-        let Some((taken, mut front)) = taken else {
+        let Some(taken) = taken else {
             self.short_way.failed();
             return Ok(None);
         };
@@ -140,12 +140,7 @@ impl Engine {
         let taken_already = |writes: &mut JobWrites, lease, job: &JobState, _: Place, events| {
             writes.taken(lease, job, events);
         };
-        if let Some(front) = &mut front {
-            front.reach(taken.rows.iter().map(|row| (row.job.priority, row.job.scheduled_at)));
-        }
-        let (leased, mut writes) =
-            lease_all(worker_id, ttl, taken.now, taken.rows.into_iter(), taken_already)?;
-        writes.reached(front);
+        let (leased, writes) = lease_all(worker_id, ttl, taken.now, taken.rows.into_iter(), taken_already)?;
         write_jobs(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
         Ok(Some(leased))

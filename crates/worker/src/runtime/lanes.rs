@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bpc_core::Timestamp;
-use bpc_projections::{Lane, LaneRoom, Mark, WaitingLane, reach};
+use bpc_projections::{Lane, LaneRoom, WaitingLane};
 
 use super::WorkerOptions;
 
@@ -20,16 +20,15 @@ pub(super) struct ReadyLanes {
     /// How long the last look took, and until when there is no other.
     took: Duration,
     rests_until: Instant,
-    /// When a look makes lanes that are being leased begin at the beginning again.
-    forgets_at: Instant,
 }
+
+/// By priority, since when: what was due before is leased already.
+type Mark = [Timestamp; 4];
 
 /// A lane with due jobs.
 #[derive(Debug)]
 struct Ready {
     since: Mark,
-    /// Somebody told of jobs that may have been due a little before.
-    is_told: bool,
     /// Which word of it was the last.
     told: u64,
     /// Which was the last that came from a look.
@@ -40,8 +39,6 @@ struct Ready {
 /// look. Finished jobs stay in the index until the server has cleaned up, and as long as anybody's old transaction
 /// is open it does not: a lease that began at the beginning would walk over all of them.
 const SLACK: Duration = Duration::from_secs(1);
-/// While a lane has jobs to lease, what waits before the mark is overlooked no longer than this.
-const FORGET: Duration = Duration::from_secs(5);
 /// More lanes than this are not remembered.
 const MARKS_MAX: usize = 1024;
 /// A look walks over all that is finished, too. One that takes longer than this, twice in a row, is followed by a rest
@@ -60,7 +57,6 @@ impl ReadyLanes {
             look_at: now,
             took: Duration::ZERO,
             rests_until: now,
-            forgets_at: now,
         }
     }
 
@@ -71,9 +67,8 @@ impl ReadyLanes {
         }
         self.told += 1;
         let since = self.marks.get(&lane).map_or(NOTHING_KNOWN, |mark| before(*mark));
-        let ready = self.ready.entry(lane).or_insert(Ready { since, is_told: true, told: 0, looked: 0 });
+        let ready = self.ready.entry(lane).or_insert(Ready { since, told: 0, looked: 0 });
         ready.since = each(ready.since, since, Ord::min);
-        ready.is_told = true;
         ready.told = self.told;
     }
 
@@ -97,18 +92,10 @@ impl ReadyLanes {
         options: &WorkerOptions,
     ) {
         let mut wait = options.poll_interval;
-        let is_forgetting = now >= self.forgets_at;
-        if is_forgetting {
-            self.forgets_at = now + FORGET;
-        }
         for waiting in found.into_iter().filter(|it| options.is_mine(&it.lane)) {
             if waiting.due_in.is_zero() {
-                if !is_forgetting && self.ready.contains_key(&waiting.lane) {
-                    continue;
-                }
                 self.told += 1;
-                let (told, looked) = (self.told, self.told);
-                let ready = Ready { since: NOTHING_KNOWN, is_told: false, told, looked };
+                let ready = Ready { since: NOTHING_KNOWN, told: self.told, looked: self.told };
                 self.ready.insert(waiting.lane, ready);
             } else {
                 // A moment late rather than a moment early and again.
@@ -123,12 +110,7 @@ impl ReadyLanes {
 
     /// The lanes to lease up to `room` jobs from.
     pub(super) fn plan(&self, room: usize) -> Plan {
-        let room = |(lane, ready): (&Lane, &Ready)| {
-            let Ready { since, is_told, .. } = *ready;
-            let slack = if is_told { SLACK } else { Duration::ZERO };
-            let behind_others = (since != NOTHING_KNOWN).then_some(slack);
-            LaneRoom { lane: lane.clone(), room, since, behind_others }
-        };
+        let room = |(lane, ready): (&Lane, &Ready)| LaneRoom { lane: lane.clone(), room, since: ready.since };
         Plan { lanes: self.ready.iter().map(room).collect(), told: self.told }
     }
 
@@ -144,10 +126,13 @@ impl ReadyLanes {
             return;
         }
         let mut mark = planned.since;
-        reach(&mut mark, jobs);
+        for (priority, scheduled_at) in jobs {
+            if let Some(since) = mark.get_mut(usize::from(priority)) {
+                *since = scheduled_at.max(*since);
+            }
+        }
         if let Some(ready) = ready {
-            ready.is_told = ready.told > plan.told;
-            let known = if ready.is_told { before(mark) } else { mark };
+            let known = if ready.told > plan.told { before(mark) } else { mark };
             // Of two leases under way the one that was asked for first may be answered last.
             ready.since = each(ready.since, known, Ord::max);
         }

@@ -2,7 +2,6 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod fronts;
 mod neighbours;
 
 use std::collections::HashSet;

@@ -2,9 +2,7 @@
 -- beginning of what leasable_jobs.sql or take_jobs.sql goes on with and found_jobs.sql ends.
 --
 -- A lane is read one priority at a time, so that jobs due in the future are never walked over, and from
--- where the caller got to before ($7), so that those running are not either. If a scope is named ($8), from where the
--- last lease of that scope got to that still holds a job, but for $9 microseconds: among many workers nearly all
--- that runs is run by others.
+-- where the caller got to before ($7), so that those running are not either.
 --
 -- How many of each lane belong to the first $5 of all is found without locks; then just so many are
 -- locked, each worker skipping what others hold. Locking more than are wanted would write to the
@@ -35,10 +33,8 @@ WITH clock AS MATERIALIZED (
     WHERE cardinality($2::uuid[]) > 1
     GROUP BY tenant_id, queue, priority
     UNION ALL
-    SELECT ($2::uuid[])[1], ($3::text[])[1], level.priority, LEAST(($4::int4[])[1], $5),
-        GREATEST(($7::int8[])[level.priority + 1], front.reached[level.priority + 1] - $9::int8)
+    SELECT ($2::uuid[])[1], ($3::text[])[1], level.priority, LEAST(($4::int4[])[1], $5), ($7::int8[])[level.priority + 1]
     FROM generate_series(0, 3) AS level(priority)
-    LEFT JOIN (SELECT reached FROM leases WHERE scope = $8 ORDER BY lease_id DESC LIMIT 1) AS front ON true
     WHERE cardinality($2::uuid[]) = 1
 ), due AS (
     SELECT clock.now, first.*
