@@ -11,7 +11,7 @@ use crate::verify::quick::{Batch, ScanError};
 /// Batches read beyond the one that is passed on.
 const BEYOND: usize = 3;
 /// Memory for rows that stand too early, about.
-const EARLY_BYTES_MAX: usize = 12 << 20;
+const EARLY_BYTES_MAX: usize = 6 << 20;
 /// What an early row takes beside its bytes, about.
 const ROW_REST: usize = 48;
 
