@@ -13,17 +13,7 @@ use crate::lanes::LaneRoom;
 use crate::leasing::{Leasable, Place, WaitingRow};
 use crate::write::{Finishing, JobWrites};
 
-/// Is there nothing to write but what is written here?
-pub(crate) fn is_all_of(writes: &JobWrites) -> bool {
-    let is_new = |row: &QueueRow| row.version == Version(1);
-    writes.insert_queue.iter().all(is_new)
-        && writes.update_queue.is_empty()
-        && writes.delete_queue.is_empty()
-        && writes.insert_finished.is_empty()
-        && writes.delete_finished.is_empty()
-}
-
-/// Write all of it, inside the transaction that `conn` is in.
+/// Write all of it, if that is of new and leased jobs only, inside the transaction that `conn` is in.
 pub(crate) fn write_jobs(conn: &Connection, writes: &JobWrites) -> Result<(), StoreError> {
     append_events(conn, &writes.events)?;
     insert_queue_rows(conn, &writes.insert_queue)?;
