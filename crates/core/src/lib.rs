@@ -8,6 +8,7 @@
 pub mod blob_ref;
 pub mod canonical;
 pub mod chain;
+pub mod cohort;
 pub mod envelope;
 pub mod id;
 pub mod job;
@@ -23,6 +24,7 @@ pub mod witness;
 pub use blob_ref::{BlobFields, BlobRef};
 pub use canonical::CanonicalJson;
 pub use chain::{Hash, chain_hash};
+pub use cohort::{COHORT_MAX, Members};
 pub use envelope::{Draft, Envelope, EnvelopeError, EventRecord, Head};
 pub use id::{EventId, JobId, StreamId, TenantId, Version};
 pub use job::{Job, JobEvent, Status};

@@ -43,6 +43,7 @@ migrations! {
     8 "0008_webhooks",
     9 "0009_fresh_heads",
     10 "0010_room_for_leases",
+    11 "0011_cohorts",
 }
 
 const CREATE: &str =

@@ -2,6 +2,7 @@
 
 mod at_hand;
 mod begin;
+mod cohort;
 mod compose;
 pub(crate) mod seal;
 
@@ -18,6 +19,7 @@ use crate::store::StoreOptions;
 
 pub use at_hand::AtHand;
 pub(crate) use begin::begin;
+pub use cohort::append_cohorts;
 pub use compose::Composed;
 
 /// What every connection is told first. The statements here are written for their indexes and take

@@ -1,0 +1,47 @@
+//! Events of cohorts: many jobs, one row.
+
+use bpc_core::EventRecord;
+
+use crate::error::StoreError;
+
+use super::Composed;
+
+/// Add the append of events of cohorts to a statement. Each slice is one event each of jobs whose ids may follow each other
+/// ([`bpc_core::cohort::may_follow`]), at most [`bpc_core::COHORT_MAX`], alike in tenant, version, type and time.
+pub fn append_cohorts<'e>(
+    cohorts: impl IntoIterator<Item = &'e [EventRecord]>,
+    statement: &mut Composed,
+) -> Result<(), StoreError> {
+    let cohorts: Vec<&[EventRecord]> = cohorts.into_iter().filter(|events| !events.is_empty()).collect();
+    if cohorts.is_empty() {
+        return Ok(());
+    }
+    let ids = |events: &&[EventRecord]| -> Vec<u8> {
+        events.iter().flat_map(|event| event.stream_id.0.into_bytes()).collect()
+    };
+    let hashes =
+        |events: &&[EventRecord]| -> Vec<u8> { events.iter().flat_map(|event| event.event_hash.0).collect() };
+    statement.part(include_str!("append_cohorts.sql"), |args| {
+        args.add(cohorts.iter().map(|events| events[0].occurred_at.as_micros()).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(|events| events[0].version.0 as i32).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(|events| events[0].tenant_id.0).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(|events| events[0].stream_id.0).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(|events| events[events.len() - 1].stream_id.0).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(|events| &*events[0].event_type).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(ids).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(hashes).collect::<Vec<_>>())?;
+        args.add(cohorts.iter().map(|events| lines(events)).collect::<Vec<_>>())
+    })
+}
+
+/// The bytes of each, with line feeds between them. Canonical JSON holds none.
+fn lines(events: &[EventRecord]) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(events.iter().map(|event| event.event_bytes.len() + 1).sum());
+    for (number, event) in events.iter().enumerate() {
+        if number > 0 {
+            lines.push(b'\n');
+        }
+        lines.extend_from_slice(&event.event_bytes);
+    }
+    lines
+}
