@@ -78,8 +78,8 @@ impl Sub for Members {
 pub fn may_follow(before: StreamId, next: StreamId) -> bool {
     before < next
         && first_of_millisecond(before) == first_of_millisecond(next)
-        && is_of_time(before)
-        && is_of_time(next)
+        && may_be_in_cohort(before)
+        && may_be_in_cohort(next)
 }
 
 /// The lowest id of the millisecond that an id was made in: cohorts with this job begin between there and the job itself.
@@ -89,8 +89,8 @@ pub fn first_of_millisecond(id: StreamId) -> StreamId {
     StreamId(uuid::Uuid::from_bytes(bytes))
 }
 
-/// Ids that are derived from keys begin with no time.
-fn is_of_time(id: StreamId) -> bool {
+/// Ids that are derived from keys begin with no time, so they are in none.
+pub fn may_be_in_cohort(id: StreamId) -> bool {
     id.0.get_version_num() == 7
 }
 

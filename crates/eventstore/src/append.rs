@@ -81,7 +81,13 @@ pub async fn stream_heads(
         Conn::Postgres(conn) => postgres::stream_heads(conn, streams).await?,
         Conn::Sqlite(conn) => sqlite::stream_heads(conn, streams).await?,
     };
-    Ok(heads.into_iter().map(|head| (head.stream_id, head)).collect())
+    let mut newest: HashMap<StreamId, StreamHead> = HashMap::with_capacity(heads.len());
+    for head in heads {
+        if newest.get(&head.stream_id).is_none_or(|known| known.head.version < head.head.version) {
+            newest.insert(head.stream_id, head);
+        }
+    }
+    Ok(newest)
 }
 
 /// The records of an append, chained on `head`, which moves along.

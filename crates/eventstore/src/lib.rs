@@ -29,6 +29,6 @@ pub use error::StoreError;
 pub use fault::Fault;
 pub use log_key::{LogKey, add_log_key, insert_log_key, log_keys};
 pub use migrate::MIGRATIONS;
-pub use read::{StoredEvent, read_stream, read_streams_after};
+pub use read::{StoredEvent, read_event, read_hashes, read_log, read_stream};
 pub use store::{Store, StoreOptions};
 pub use tenant::{Tenant, add_tenant, insert_tenant, tenant_by_slug_or_id, tenants};

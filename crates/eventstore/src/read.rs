@@ -1,12 +1,17 @@
 //! Reading events back.
 
+use std::collections::HashMap;
+
 use bpc_core::envelope::{Envelope, EnvelopeError};
 use bpc_core::{Hash, StreamId, TenantId, Timestamp, Version};
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
 use uuid::Uuid;
 
 use crate::database::Conn;
 use crate::error::StoreError;
-use crate::portable;
+use crate::postgres::cohort;
+use crate::{postgres, sqlite};
 
 /// A row of the log: the record and the copies beside it, unchecked.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,38 +82,80 @@ pub async fn read_stream(
     tenant: TenantId,
     stream: StreamId,
 ) -> Result<Vec<StoredEvent>, StoreError> {
-    let rows: Vec<Columns> = portable!(conn, c => {
-        sqlx::query_as(STREAM).bind(stream.0).bind(tenant.0).fetch_all(&mut **c).await
-    })?;
-    Ok(rows.into_iter().map(StoredEvent::from).collect())
+    match conn {
+        Conn::Postgres(conn) => cohort::read_stream(conn, tenant, stream).await,
+        Conn::Sqlite(conn) => {
+            let query = sqlx::query_as(STREAM).bind(stream.0).bind(tenant.0);
+            let rows: Vec<Columns> = query.fetch_all(&mut **conn).await?;
+            Ok(rows.into_iter().map(StoredEvent::from).collect())
+        }
+    }
 }
 
-const AFTER: &str = "SELECT id, tenant_id, stream_type, stream_id, version, event_type, occurred_at, event_hash, event_bytes \
-     FROM events WHERE (stream_id, version) > ($1, $2) ORDER BY stream_id, version LIMIT $3";
+const EVENT: &str = "SELECT id, tenant_id, stream_type, stream_id, version, event_type, occurred_at, event_hash, event_bytes \
+     FROM events WHERE stream_id = $1 AND version = $2 AND tenant_id = $3";
 
-/// A page of the whole log ordered by stream and version, behind the given place. For readers that
-/// need every stream in one piece and flat memory, not an order of time.
-pub async fn read_streams_after(
+/// One event of a stream of a tenant, if it is there.
+pub async fn read_event(
     conn: &mut Conn<'_>,
+    tenant: TenantId,
     stream: StreamId,
     version: Version,
-    limit: u32,
-) -> Result<Vec<StoredEvent>, StoreError> {
-    let rows: Vec<Columns> = portable!(conn, c => {
-        sqlx::query_as(AFTER)
-            .bind(stream.0)
-            .bind(version.0 as i32)
-            .bind(i64::from(limit))
-            .fetch_all(&mut **c)
-            .await
-    })?;
-    Ok(rows.into_iter().map(StoredEvent::from).collect())
+) -> Result<Option<StoredEvent>, StoreError> {
+    match conn {
+        Conn::Postgres(conn) => cohort::read_event(conn, tenant, stream, version).await,
+        Conn::Sqlite(conn) => {
+            let query = sqlx::query_as(EVENT).bind(stream.0).bind(version.0).bind(tenant.0);
+            let row: Option<Columns> = query.fetch_optional(&mut **conn).await?;
+            Ok(row.map(StoredEvent::from))
+        }
+    }
+}
+
+/// Hashes of those of these events that are there.
+pub async fn read_hashes(
+    conn: &mut Conn<'_>,
+    events: &[(StreamId, Version)],
+) -> Result<HashMap<(StreamId, Version), Hash>, StoreError> {
+    let rows = match conn {
+        Conn::Postgres(conn) => postgres::read_hashes(conn, events).await?,
+        Conn::Sqlite(conn) => sqlite::read_hashes(conn, events).await?,
+    };
+    let mut hashes = HashMap::with_capacity(events.len());
+    for (stream, version, hash) in rows {
+        let damaged = || StoreError::Damaged(format!("hash of {stream} version {version}"));
+        let event = (StreamId(stream), Version(version as u32));
+        hashes.insert(event, Hash::from_slice(&hash).ok_or_else(damaged)?);
+    }
+    if let Conn::Postgres(conn) = conn {
+        let missing = events.iter().filter(|event| !hashes.contains_key(event));
+        let missing = missing.map(|(stream, version)| (*stream, Some(*version))).collect();
+        let found = cohort::cohort_heads(conn, missing).await?;
+        hashes.extend(found.into_iter().map(|it| ((it.stream_id, it.head.version), it.head.hash)));
+    }
+    Ok(hashes)
+}
+
+const LOG: &str = "SELECT id, tenant_id, stream_type, stream_id, version, event_type, occurred_at, event_hash, event_bytes \
+     FROM events ORDER BY stream_id, version";
+
+/// The whole log ordered by stream and version. One statement for all, in the order of an index: events arrive while
+/// others are looked at, and only a few of them are in memory. For readers that need every stream in one piece, not an
+/// order of time.
+pub fn read_log<'c>(conn: &'c mut Conn<'_>) -> BoxStream<'c, Result<StoredEvent, StoreError>> {
+    match conn {
+        Conn::Postgres(conn) => cohort::read_log(conn),
+        Conn::Sqlite(conn) => {
+            let rows = sqlx::query_as::<_, Columns>(LOG).fetch(&mut **conn);
+            rows.map(|row| row.map(StoredEvent::from).map_err(StoreError::from)).boxed()
+        }
+    }
 }
 
 const BY_ID: &str = "SELECT id, tenant_id, stream_type, stream_id, version, event_type, occurred_at, event_hash, event_bytes \
      FROM events WHERE id BETWEEN $1 AND $2 ORDER BY id";
 
-/// Ids that far apart are still read together, and what is between them is passed over.
+/// So many rows may be between two that are read together, and are passed over.
 const APART_MAX: i64 = 64;
 
 /// The events with these insertion ids, in the order of their ids; those that do not exist are left out.
@@ -118,14 +165,22 @@ pub(crate) async fn read_events_by_id(
 ) -> Result<Vec<StoredEvent>, StoreError> {
     let mut ids = ids.to_vec();
     ids.sort_unstable();
+    let apart_max = match conn {
+        Conn::Postgres(_) => APART_MAX * cohort::ROW_IDS,
+        Conn::Sqlite(_) => APART_MAX,
+    };
     let mut events = Vec::with_capacity(ids.len());
-    for run in ids.chunk_by(|a, b| b.saturating_sub(*a) <= APART_MAX) {
+    for run in ids.chunk_by(|a, b| b.saturating_sub(*a) <= apart_max) {
         let (first, last) = (run[0], run[run.len() - 1]);
-        let rows: Vec<Columns> = portable!(conn, c => {
-            sqlx::query_as(BY_ID).bind(first).bind(last).fetch_all(&mut **c).await
-        })?;
-        let wanted = rows.into_iter().filter(|row| run.binary_search(&row.0).is_ok());
-        events.extend(wanted.map(StoredEvent::from));
+        let found = match conn {
+            Conn::Postgres(conn) => cohort::read_ids(conn, first, last).await?,
+            Conn::Sqlite(conn) => {
+                let query = sqlx::query_as(BY_ID).bind(first).bind(last);
+                let rows: Vec<Columns> = query.fetch_all(&mut **conn).await?;
+                rows.into_iter().map(StoredEvent::from).collect()
+            }
+        };
+        events.extend(found.into_iter().filter(|event| run.binary_search(&event.id).is_ok()));
     }
     Ok(events)
 }

@@ -1,7 +1,7 @@
 //! What is sent.
 
-use bpc_core::{Envelope, TenantId};
-use bpc_eventstore::portable;
+use bpc_core::TenantId;
+use bpc_eventstore::read_event;
 use bpc_worker::{Store, StoreError};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
@@ -22,8 +22,6 @@ struct Body<'a> {
     tenant_id: String,
 }
 
-const EVENT: &str = "SELECT event_bytes FROM events WHERE stream_id = $1 AND version = $2 AND tenant_id = $3";
-
 /// The event as JSON, keys in order: the same bytes for every attempt.
 pub(crate) async fn body(
     store: &Store,
@@ -31,16 +29,9 @@ pub(crate) async fn body(
     about: &Requested,
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let mut tx = store.begin_read().await?;
-    let bytes: Option<Vec<u8>> = portable!(tx.conn(), c => {
-        sqlx::query_scalar(EVENT)
-            .bind(about.stream_id.0)
-            .bind(about.version.0 as i32)
-            .bind(tenant.0)
-            .fetch_optional(c)
-            .await
-    })?;
-    let Some(bytes) = bytes else { return Ok(None) };
-    let event = Envelope::read(&bytes)?;
+    let stored = read_event(&mut tx.conn(), tenant, about.stream_id, about.version).await?;
+    let Some(stored) = stored else { return Ok(None) };
+    let event = stored.envelope()?;
     let damaged = || StoreError::Damaged(format!("payload of event {}", event.event_id));
     let body = Body {
         aggregate_id: event.stream_id.to_string(),

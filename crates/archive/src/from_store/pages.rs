@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use bpc_core::{Hash, StreamId, Version};
 use bpc_eventstore::seal::{SealedEvent, read_sealed};
-use bpc_eventstore::{Conn, Store, StoreError};
-use sqlx::Row;
-use uuid::Uuid;
+use bpc_eventstore::{Store, StoreError, read_hashes};
 
 use crate::segment::EVENTS_PER_SEGMENT;
 use crate::write::SealedBytes;
@@ -57,7 +55,7 @@ impl Page {
     }
 }
 
-/// So many rows in one statement.
+/// So many in one statement.
 const LOOKUP: usize = 500;
 
 /// Hashes of events by stream, of which each is asked for once at most.
@@ -71,31 +69,8 @@ pub(super) async fn previous_hashes(
     }
     let mut tx = store.begin_read().await?;
     for events in events.chunks(LOOKUP) {
-        let rows: Vec<(Uuid, Vec<u8>)> = match tx.conn() {
-            Conn::Postgres(conn) => {
-                let sql = "SELECT stream_id, event_hash FROM unnest($1::uuid[], $2::int[]) AS wanted(stream_id, version) \
-                    JOIN events USING (stream_id, version)";
-                let streams: Vec<Uuid> = events.iter().map(|(stream, _)| stream.0).collect();
-                let versions: Vec<i32> = events.iter().map(|(_, version)| version.0 as i32).collect();
-                sqlx::query_as(sql).bind(streams).bind(versions).fetch_all(conn).await?
-            }
-            Conn::Sqlite(conn) => {
-                let sql = "WITH wanted(stream_id, version) AS (VALUES (?, ?)) SELECT e.stream_id, e.event_hash \
-                    FROM wanted CROSS JOIN events e ON e.stream_id = wanted.stream_id AND e.version = wanted.version";
-                let rows =
-                    bpc_eventstore::sqlite::fetch_rows(conn, sql, events, |query, (stream, version)| {
-                        query.bind(stream.0).bind(version.0)
-                    })
-                    .await?;
-                rows.iter()
-                    .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-                    .collect::<Result<_, sqlx::Error>>()?
-            }
-        };
-        for (stream, hash) in rows {
-            let damaged = || StoreError::Damaged(format!("a hash of stream {stream}"));
-            hashes.insert(StreamId(stream), Hash::from_slice(&hash).ok_or_else(damaged)?);
-        }
+        let found = read_hashes(&mut tx.conn(), events).await?;
+        hashes.extend(found.into_iter().map(|((stream, _), hash)| (stream, hash)));
     }
     Ok(hashes)
 }

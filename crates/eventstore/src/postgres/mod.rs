@@ -2,13 +2,13 @@
 
 mod at_hand;
 mod begin;
-mod cohort;
+pub(crate) mod cohort;
 mod compose;
 pub(crate) mod seal;
 
 use std::time::Duration;
 
-use bpc_core::{EventRecord, StreamId, Timestamp};
+use bpc_core::{EventRecord, StreamId, Timestamp, Version};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool};
 use uuid::Uuid;
@@ -105,13 +105,28 @@ pub fn append_events(events: &[EventRecord], statement: &mut Composed) -> Result
     })
 }
 
+/// The newest event of each stream in either table.
 pub(crate) async fn stream_heads(
     conn: &mut PgConnection,
     streams: &[StreamId],
 ) -> Result<Vec<StreamHead>, StoreError> {
     let ids: Vec<Uuid> = streams.iter().map(|id| id.0).collect();
-    let rows = sqlx::query_as(include_str!("sql/stream_heads.sql")).bind(ids).fetch_all(conn).await?;
-    Ok(rows)
+    let sql = include_str!("sql/stream_heads.sql");
+    let mut heads: Vec<StreamHead> = sqlx::query_as(sql).bind(ids).fetch_all(&mut *conn).await?;
+    let wanted = streams.iter().map(|stream| (*stream, None)).collect();
+    heads.extend(cohort::cohort_heads(conn, wanted).await?);
+    Ok(heads)
+}
+
+/// Stream, version and hash of those of these events that have a row of their own.
+pub(crate) async fn read_hashes(
+    conn: &mut PgConnection,
+    events: &[(StreamId, Version)],
+) -> Result<Vec<(Uuid, i32, Vec<u8>)>, StoreError> {
+    let query = sqlx::query_as(include_str!("sql/read_hashes.sql"))
+        .bind(events.iter().map(|(stream, _)| stream.0).collect::<Vec<_>>())
+        .bind(events.iter().map(|(_, version)| version.0 as i32).collect::<Vec<_>>());
+    Ok(query.fetch_all(conn).await?)
 }
 
 /// By SQLSTATE: what went away may come back; what conflicts may be tried again.

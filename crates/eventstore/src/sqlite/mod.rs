@@ -7,9 +7,10 @@ pub(crate) mod seal;
 use std::str::FromStr;
 use std::time::Duration;
 
-use bpc_core::{EventRecord, StreamId};
+use bpc_core::{EventRecord, StreamId, Version};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
 use sqlx::{ConnectOptions, SqliteConnection};
+use uuid::Uuid;
 
 use crate::append::StreamHead;
 use crate::database::{Scribes, SqlitePools};
@@ -92,6 +93,17 @@ pub(crate) async fn stream_heads(
 ) -> Result<Vec<StreamHead>, StoreError> {
     let sql = include_str!("sql/stream_heads.sql");
     let rows = fetch_rows(conn, sql, streams, |query, id| query.bind(id.0)).await?;
+    rows.iter().map(|row| sqlx::FromRow::from_row(row).map_err(StoreError::from)).collect()
+}
+
+/// Stream, version and hash of those of these events that are there.
+pub(crate) async fn read_hashes(
+    conn: &mut SqliteConnection,
+    events: &[(StreamId, Version)],
+) -> Result<Vec<(Uuid, i32, Vec<u8>)>, StoreError> {
+    let sql = include_str!("sql/read_hashes.sql");
+    let rows = fetch_rows(conn, sql, events, |query, (stream, version)| query.bind(stream.0).bind(version.0))
+        .await?;
     rows.iter().map(|row| sqlx::FromRow::from_row(row).map_err(StoreError::from)).collect()
 }
 

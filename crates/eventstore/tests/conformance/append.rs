@@ -1,12 +1,14 @@
 //! Appending: expected versions, all or nothing, one winner.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bpc_core::chain_hash;
-use bpc_core::{CanonicalJson, Hash, TenantId, Version};
+use bpc_core::{CanonicalJson, EventRecord, Hash, TenantId, Version};
 use bpc_eventstore::{StoreError, StreamAppend, append_to_streams, read_stream, stream_heads};
 use bpc_testkit::on_both_databases;
 
+use crate::cohorts::{Rows, Together, write};
 use crate::common::{CAUSE, acme, all_events, append, draft, empty_log, event_count, notes, stream};
 
 on_both_databases! {
@@ -72,6 +74,32 @@ on_both_databases! {
         let heads = stream_heads(&mut tx.conn(), &ids).await.unwrap();
         assert_eq!(heads.len(), 300);
         assert!(heads.values().all(|head| head.head.version == Version(2)));
+    }
+
+    async fn heads_are_those_of_jobs_that_went_together_too(db) {
+        let store = empty_log(&db).await;
+        let mut together = Together::new(64);
+        let (mut heads, mut ids) = (HashMap::new(), vec![stream("none"), stream("a")]);
+        let mut note = |events: &[EventRecord]| {
+            heads.extend(events.iter().map(|event| (event.stream_id, (event.version, event.event_hash))));
+        };
+        let steps = [
+            (together.enqueue(), Rows::Shared),
+            (together.lease(0..40), Rows::Shared),
+            (together.succeed(0..20), Rows::Shared),
+            (together.fail(30..31), Rows::Single),
+        ];
+        for (events, rows) in &steps {
+            write(&store, events, *rows).await;
+            note(events);
+        }
+        note(&append(&store, &[notes(stream("a"), 0, 2)]).await.unwrap());
+        ids.extend((0..64).map(|place| together.stream(place)));
+        let mut tx = store.begin_read().await.unwrap();
+        let found = stream_heads(&mut tx.conn(), &ids).await.unwrap();
+        let found: HashMap<_, _> =
+            found.into_iter().map(|(id, it)| (id, (it.head.version, it.head.hash))).collect();
+        assert_eq!(found, heads);
     }
 
     async fn one_stream_twice_in_a_call_goes_on_where_it_was_left(db) {

@@ -11,11 +11,11 @@ use bpc_core::envelope::Draft;
 use bpc_core::{EventRecord, StreamId, TenantId, Timestamp, Version};
 use bpc_eventstore::{
     Cause, Clock, Conn, Database, Store, StoreError, StoreOptions, StoredEvent, StreamAppend,
-    append_to_streams, read_streams_after,
+    append_to_streams, read_log,
 };
 use bpc_testkit::TestDatabase;
+use futures_util::TryStreamExt;
 use sqlx::AssertSqlSafe;
-use uuid::Uuid;
 
 /// When tests take place: 2026-11-16T19:48:31.000000Z.
 pub const NOW: Timestamp = Timestamp::from_micros(1_794_858_511_000_000);
@@ -73,8 +73,7 @@ pub async fn append(store: &Store, appends: &[StreamAppend]) -> Result<Vec<Event
 /// The whole log by stream and version.
 pub async fn all_events(store: &Store) -> Vec<StoredEvent> {
     let mut tx = store.begin_read().await.expect("a reader");
-    let start = StreamId(Uuid::nil());
-    read_streams_after(&mut tx.conn(), start, Version::NONE, 100_000).await.expect("the log is readable")
+    read_log(&mut tx.conn()).try_collect().await.expect("the log is readable")
 }
 
 /// Run any statements, as somebody who may do anything to the database.
@@ -97,7 +96,7 @@ pub async fn number(store: &Store, sql: &str) -> i64 {
 
 /// How many events there are.
 pub async fn event_count(store: &Store) -> i64 {
-    number(store, "SELECT count(*) FROM events").await
+    number(store, "SELECT count(*) FROM log_events").await
 }
 
 /// Polls a future so often and then drops it: what a process that is killed there does, as far as the

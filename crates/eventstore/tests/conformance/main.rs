@@ -6,6 +6,7 @@ mod at_hand;
 mod blobs;
 mod busy;
 mod cancelled;
+mod cohorts;
 mod common;
 mod faults;
 mod log_keys;

@@ -2,12 +2,11 @@
 
 use std::pin::Pin;
 
-use bpc_eventstore::Conn;
+use bpc_eventstore::{Conn, read_log};
 use futures_util::TryStreamExt;
 
 use super::error::ReplayError;
 use super::folded::Folded;
-use super::log::events;
 use super::sealed_ids::SealedIds;
 use super::source::ReplaySource;
 use super::stream::{StreamFold, Taken};
@@ -36,7 +35,7 @@ impl<'s, 'c> DatabaseSource<'s, 'c> {
             Until::Newest | Until::Moment(_) => None,
         };
         let mut stream: Option<StreamFold> = None;
-        let mut log = events(self.conn);
+        let mut log = read_log(self.conn).map_err(ReplayError::source);
         let mut unsaid = 0;
         while let Some(event) = log.try_next().await? {
             if sealed.as_ref().is_some_and(|sealed| !sealed.contains(event.id)) {

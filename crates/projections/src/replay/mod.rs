@@ -13,7 +13,6 @@ mod drift;
 mod error;
 mod folded;
 mod into_file;
-mod log;
 mod patch;
 mod rebuild;
 mod repair;

@@ -9,7 +9,8 @@ use super::error::ReplayError;
 /// Events behind each row of the order.
 const ORDER_WIDTH: u64 = 256;
 
-/// Insertion ids of the first events of the sealed order, one bit each: ids are nearly dense.
+/// Insertion ids of the first events of the sealed order, one bit each. PostgreSQL gives ids out by the word: a row of a
+/// cohort fills one, a row of one event takes eight bytes.
 pub(super) struct SealedIds {
     bits: Vec<u64>,
 }

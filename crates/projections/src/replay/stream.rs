@@ -4,10 +4,10 @@ use std::error::Error;
 
 use bpc_core::job::{self, FoldError, Occurrence, fold};
 use bpc_core::{Envelope, Hash, Head, Job, JobEvent, JobId, StreamId, TenantId};
+use bpc_eventstore::StoredEvent;
 
 use super::drift::{Drift, DriftCode};
 use super::folded::Folded;
-use super::log::LogEvent;
 use super::until::Until;
 
 /// What is known of a stream after the events folded so far.
@@ -40,7 +40,7 @@ impl StreamFold {
 
     /// Take the next event in. An event that cannot be ends the stream, and no row follows from it: what
     /// it would be after that is anybody's guess.
-    pub(super) fn take(&mut self, event: &LogEvent, until: Until, to: &mut Folded<'_>) -> Taken {
+    pub(super) fn take(&mut self, event: &StoredEvent, until: Until, to: &mut Folded<'_>) -> Taken {
         if self.is_over {
             return Taken::Here;
         }
@@ -67,7 +67,7 @@ impl StreamFold {
         self.job
     }
 
-    fn step(&mut self, event: &LogEvent, until: Until) -> Result<Taken, Objection> {
+    fn step(&mut self, event: &StoredEvent, until: Until) -> Result<Taken, Objection> {
         let unreadable = |message| (DriftCode::ReplayEventUnreadable, message);
         let envelope = Envelope::read(&event.event_bytes).map_err(|error| unreadable(error.to_string()))?;
         let (stream_id, version) = (envelope.stream_id, envelope.version);

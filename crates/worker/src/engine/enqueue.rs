@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use bpc_core::job::{Command, JobEvent, NewJob, transition};
-use bpc_core::{Envelope, Hash, JobId, TenantId, Timestamp};
-use bpc_eventstore::{Conn, StoreError, entropy, now_on, portable};
+use bpc_core::{Hash, JobId, TenantId, Timestamp, Version};
+use bpc_eventstore::{Conn, StoreError, entropy, now_on, read_event};
 use bpc_projections::{JobWrites, Lane, write_jobs, write_jobs_alone};
 
 use crate::enqueue::{Due, Enqueue, Enqueued};
@@ -242,9 +242,6 @@ pub(super) fn same_content(a: &NewJob, b: &NewJob) -> bool {
     (&a.payload, &a.queue, a.priority, a.max_attempts) == (&b.payload, &b.queue, b.priority, b.max_attempts)
 }
 
-const FIRST_EVENTS: &str =
-    "SELECT event_bytes, event_hash FROM events WHERE stream_id = $1 AND version = 1 AND tenant_id = $2";
-
 /// Those of these jobs that exist, as they were enqueued.
 pub(super) async fn existing_jobs(
     conn: &mut Conn<'_>,
@@ -253,12 +250,9 @@ pub(super) async fn existing_jobs(
 ) -> Result<HashMap<JobId, (NewJob, Hash)>, StoreError> {
     let mut found = HashMap::new();
     for id in ids.collect::<HashSet<_>>() {
-        let row: Option<(Vec<u8>, Vec<u8>)> = portable!(conn, c => {
-            sqlx::query_as(FIRST_EVENTS).bind(id.0).bind(tenant.0).fetch_optional(&mut **c).await
-        })?;
-        if let Some((bytes, hash)) = row {
+        if let Some(first) = read_event(conn, tenant, id.into(), Version(1)).await? {
             let damaged = || StoreError::Damaged(format!("first event of job {id}"));
-            let envelope = Envelope::read(&bytes).map_err(|_| damaged())?;
+            let envelope = first.envelope().map_err(|_| damaged())?;
             let event = JobEvent::read(&envelope.event_type, envelope.schema, envelope.payload);
             let Ok(JobEvent::Enqueued {
                 job_type,
@@ -281,7 +275,7 @@ pub(super) async fn existing_jobs(
                 idempotency_key,
                 payload,
             };
-            found.insert(id, (new, Hash::from_slice(&hash).ok_or_else(damaged)?));
+            found.insert(id, (new, first.hash()?));
         }
     }
     Ok(found)

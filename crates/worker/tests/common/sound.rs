@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashSet};
 use bpc_core::envelope::Envelope;
 use bpc_core::job::{JobEvent, Placement, STREAM_TYPE, fold_stream};
 use bpc_core::{Hash, JobId, StreamId, Version, chain_hash};
-use bpc_eventstore::{StoredEvent, read_streams_after};
+use bpc_eventstore::{StoredEvent, read_log};
 use bpc_projections::{JobFilter, list_jobs};
 use bpc_worker::Store;
-use uuid::Uuid;
+use futures_util::TryStreamExt;
 
 /// Checks bytes, columns, chain and versions of every event, folds every job from the log and
 /// compares it with its row, and looks for every event that a success claims to have brought.
@@ -41,18 +41,11 @@ pub async fn assert_sound(store: &Store) {
 
 async fn streams(store: &Store) -> BTreeMap<StreamId, Vec<StoredEvent>> {
     let mut streams: BTreeMap<StreamId, Vec<StoredEvent>> = BTreeMap::new();
-    let (mut stream, mut version) = (StreamId(Uuid::nil()), Version::NONE);
-    loop {
-        let mut tx = store.begin_read().await.unwrap();
-        let page = read_streams_after(&mut tx.conn(), stream, version, 1000).await.unwrap();
-        let Some(last) = page.last() else {
-            return streams;
-        };
-        (stream, version) = (last.stream_id, Version(last.version as u32));
-        for event in page {
-            streams.entry(event.stream_id).or_default().push(event);
-        }
+    let mut tx = store.begin_read().await.unwrap();
+    for event in read_log(&mut tx.conn()).try_collect::<Vec<_>>().await.unwrap() {
+        streams.entry(event.stream_id).or_default().push(event);
     }
+    streams
 }
 
 fn chained(events: &[StoredEvent]) -> Vec<(Envelope<'_>, Hash)> {

@@ -1,10 +1,26 @@
 //! Events of cohorts: many jobs, one row.
 
-use bpc_core::EventRecord;
+mod merge;
+mod read;
+mod row;
+
+use bpc_core::{COHORT_MAX, EventRecord};
 
 use crate::error::StoreError;
 
 use super::Composed;
+
+pub(crate) use merge::read_log;
+pub(crate) use read::{cohort_heads, read_event, read_ids, read_stream};
+pub(crate) use row::Members;
+
+/// Ids are given out that far apart: a row has one for each event that it may hold.
+pub(crate) const ROW_IDS: i64 = COHORT_MAX as i64;
+
+/// The first id of the row that an event with this id is in.
+pub(crate) fn row_of(id: i64) -> i64 {
+    id & -ROW_IDS
+}
 
 /// Add the append of events of cohorts to a statement. Each slice is one event each of jobs whose ids may follow each other
 /// ([`bpc_core::cohort::may_follow`]), at most [`bpc_core::COHORT_MAX`], alike in tenant, version, type and time.
