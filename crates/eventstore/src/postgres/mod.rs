@@ -4,6 +4,7 @@ mod at_hand;
 mod begin;
 pub(crate) mod cohort;
 mod compose;
+pub(crate) mod pending;
 pub(crate) mod seal;
 
 use std::time::Duration;

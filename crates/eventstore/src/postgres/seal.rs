@@ -1,21 +1,19 @@
 //! Sealing, in PostgreSQL's own tongue.
 
-use bpc_core::merkle::event_leaf;
-use bpc_core::{Hash, StreamId, Version};
 use sqlx::PgConnection;
-use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::seal::{Generation, IdRange, Pending, Plan, log_stream};
+use crate::seal::{Generation, IdRange, Plan};
 
 /// Locked in a statement of its own: the next one sees everything that was committed by whoever held
 /// the lock before. Without waiting, somebody else's lock is an answer: they are sealing.
 const LOCK: &str = "SELECT size, root FROM log_state WHERE only_row = 1 FOR UPDATE";
 const LOCK_IF_FREE: &str = "SELECT size, root FROM log_state WHERE only_row = 1 FOR UPDATE SKIP LOCKED";
 
-/// Everyone who may be writing to the log: they hold this lock from before their first id to their end.
+/// Everyone who may be writing to the log: they hold one of these locks from before their first id to their end.
 const WRITERS: &str = "SELECT DISTINCT virtualtransaction FROM pg_locks \
-    WHERE locktype = 'relation' AND relation = 'events'::regclass AND mode = 'RowExclusiveLock' AND granted \
+    WHERE locktype = 'relation' AND relation IN ('events'::regclass, 'cohort_events'::regclass) \
+    AND mode = 'RowExclusiveLock' AND granted \
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 pub(crate) async fn lock_log_state(
@@ -26,39 +24,19 @@ pub(crate) async fn lock_log_state(
     Ok(sqlx::query_as(sql).fetch_optional(conn).await?)
 }
 
-type PendingColumns =
-    (Option<Vec<i64>>, Option<Vec<String>>, Option<Vec<Uuid>>, Option<Vec<i32>>, Option<Vec<Vec<u8>>>);
+/// Might there be anything to seal?
+pub(crate) async fn has_unsealed(conn: &mut PgConnection, highest_id: i64) -> Result<bool, StoreError> {
+    let sql = include_str!("cohort/has_unsealed.sql");
+    Ok(sqlx::query_scalar(sql).bind(highest_id).fetch_one(conn).await?)
+}
 
-/// Returns them in order of their ids, and whether there may be more in the gaps.
-pub(crate) async fn pending_events(
+/// How many events are not sealed, and when the oldest of them happened.
+pub(crate) async fn unsealed(
     conn: &mut PgConnection,
     highest_id: i64,
-    gaps: &[IdRange],
-    limit: usize,
-) -> Result<Vec<Pending>, StoreError> {
-    let sql = include_str!("sql/pending_events.sql");
-    let columns: PendingColumns = sqlx::query_as(sql)
-        .bind(highest_id)
-        .bind(gaps.iter().map(|gap| gap.first).collect::<Vec<_>>())
-        .bind(gaps.iter().map(|gap| gap.last).collect::<Vec<_>>())
-        .bind(limit as i64)
-        .fetch_one(conn)
-        .await?;
-    let (Some(ids), Some(stream_types), Some(streams), Some(versions), Some(hashes)) = columns else {
-        return Ok(Vec::new());
-    };
-    let (mut pending, log) = (Vec::with_capacity(ids.len()), log_stream());
-    let streams = stream_types.iter().zip(streams.into_iter().map(StreamId));
-    for ((id, (stream_type, stream_id)), (version, hash)) in
-        ids.into_iter().zip(streams).zip(versions.into_iter().zip(hashes))
-    {
-        let hash = Hash::from_slice(&hash)
-            .ok_or_else(|| StoreError::Damaged(format!("hash of the event with id {id}")))?;
-        let leaf = event_leaf(stream_type, stream_id, Version(version as u32), &hash);
-        pending.push(Pending { id, leaf, is_of_log: stream_id == log });
-    }
-    pending.sort_unstable_by_key(|event| event.id);
-    Ok(pending)
+) -> Result<(i64, Option<i64>), StoreError> {
+    let sql = include_str!("cohort/unsealed.sql");
+    Ok(sqlx::query_as(sql).bind(highest_id).fetch_one(conn).await?)
 }
 
 /// Tiles, order and late events of a pass.

@@ -9,6 +9,12 @@
 //! it from before its first id until its end, prepared or not; a commit is visible before its locks are
 //! let go of; and ids are given out one by one, in order (the sequence has `CACHE 1`, which a test holds
 //! it to). No transaction that does not write to the log delays anything, however old it is.
+//!
+//! What is given out is a row's worth of ids, of which the row may use only some: so rows are missing, never single
+//! ids. Before there were cohorts each event had the next id. Nobody can write one of those any more, and whatever is
+//! there among them is visible.
+
+use crate::postgres::cohort::{ROW_IDS, row_of};
 
 /// Ids from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,31 +59,34 @@ fn is_prepared(writer: &str) -> bool {
     writer.starts_with("-1/")
 }
 
-/// What is missing behind `after` and before the last of `ids`, which ascend.
+/// Rows that are missing behind that of `after` and before that of the last of `ids`, which ascend.
 pub(crate) fn missing(after: i64, ids: impl IntoIterator<Item = i64>) -> Vec<IdRange> {
     let mut ranges = Vec::new();
-    let mut newest = after;
+    let mut newest = row_of(after);
     for id in ids {
-        if id > newest + 1 {
-            ranges.push(IdRange { first: newest + 1, last: id - 1 });
+        let row = row_of(id);
+        if row > newest + ROW_IDS {
+            ranges.push(IdRange { first: newest + ROW_IDS, last: row - 1 });
         }
-        newest = id;
+        newest = row;
     }
     ranges
 }
 
-/// `ranges` without `ids`; both ascend.
-pub(crate) fn without(ranges: &[IdRange], ids: &[i64]) -> Vec<IdRange> {
+/// `ranges` without the rows of `ids`; both ascend. If a limit cut the look that found them, there may be more in the
+/// last row.
+pub(crate) fn without(ranges: &[IdRange], ids: &[i64], is_cut: bool) -> Vec<IdRange> {
     let mut left = Vec::with_capacity(ranges.len());
     let mut ids = ids.iter().copied().peekable();
     for range in ranges {
         let mut first = range.first;
         while ids.next_if(|id| *id < first).is_some() {}
         while let Some(id) = ids.next_if(|id| *id <= range.last) {
-            if id > first {
-                left.push(IdRange { first, last: id - 1 });
+            let row = row_of(id);
+            if row > first {
+                left.push(IdRange { first, last: row - 1 });
             }
-            first = id + 1;
+            first = if is_cut && ids.peek().is_none() { id + 1 } else { row + ROW_IDS };
         }
         if first <= range.last {
             left.push(IdRange { first, last: range.last });
@@ -95,27 +104,49 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_were_passed_over_are_missing() {
+    fn rows_that_were_passed_over_are_missing() {
         for (after, ids, expected) in [
             (0, vec![], vec![]),
-            (0, vec![1, 2, 3], vec![]),
-            (0, vec![2], vec![(1, 1)]),
-            (7, vec![9, 10, 14], vec![(8, 8), (11, 13)]),
+            (0, vec![64, 128, 192], vec![]),
+            (0, vec![128], vec![(64, 127)]),
+            (448, vec![576, 640, 896], vec![(512, 575), (704, 895)]),
+            // Cohorts, of which one is sealed in part.
+            (66, vec![67, 68, 128, 129, 256], vec![(192, 255)]),
+            // From before there were cohorts, with what was rolled back then.
+            (3, vec![4, 7, 30], vec![]),
+            (30, vec![64], vec![]),
+            (30, vec![62, 192], vec![(64, 191)]),
         ] {
             assert_eq!(missing(after, ids.clone()), ranges(&expected), "{after} {ids:?}");
         }
     }
 
     #[test]
-    fn ids_that_appeared_are_no_longer_missing() {
+    fn rows_that_appeared_are_no_longer_missing() {
         for (gaps, ids, expected) in [
-            (vec![(1, 3)], vec![], vec![(1, 3)]),
-            (vec![(1, 3)], vec![2], vec![(1, 1), (3, 3)]),
-            (vec![(1, 3)], vec![1, 2, 3], vec![]),
-            (vec![(1, 3), (5, 5), (7, 9)], vec![3, 5, 7], vec![(1, 2), (8, 9)]),
-            (vec![(5, 6)], vec![1, 6, 9], vec![(5, 5)]),
+            (vec![(64, 255)], vec![], vec![(64, 255)]),
+            (vec![(64, 255)], vec![128], vec![(64, 127), (192, 255)]),
+            (vec![(64, 255)], vec![64, 128, 129, 130, 192], vec![]),
+            (vec![(64, 255), (320, 383), (448, 575)], vec![192, 320, 321, 448], vec![(64, 191), (512, 575)]),
+            (vec![(320, 447)], vec![64, 384, 576], vec![(320, 383)]),
+            // Of a cohort that was sealed in part before.
+            (vec![(66, 127)], vec![66, 67], vec![]),
         ] {
-            assert_eq!(without(&ranges(&gaps), &ids), ranges(&expected), "{gaps:?} {ids:?}");
+            assert_eq!(without(&ranges(&gaps), &ids, false), ranges(&expected), "{gaps:?} {ids:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_limit_hides_may_be_in_the_same_row() {
+        for (gaps, ids, expected) in [
+            (vec![(64, 255)], vec![64, 128, 129], vec![(130, 255)]),
+            (vec![(66, 127), (192, 255)], vec![66, 67], vec![(68, 127), (192, 255)]),
+            (vec![(64, 127)], vec![127], vec![]),
+            // From before there were cohorts.
+            (vec![(3, 5), (7, 9)], vec![3, 4], vec![(5, 5), (7, 9)]),
+            (vec![(3, 9)], vec![3, 5], vec![(6, 9)]),
+        ] {
+            assert_eq!(without(&ranges(&gaps), &ids, true), ranges(&expected), "{gaps:?} {ids:?}");
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod cosigned;
 mod error;
+mod found;
 mod gaps;
 mod handover;
 mod key_file;
@@ -34,6 +35,7 @@ pub use stored::{
     SealedHead, StoredCheckpoint, Tiles, checkpoint_at, newest_checkpoint, read_tile, root_at, sealed_head,
 };
 
+pub(crate) use found::Found;
 pub(crate) use gaps::{Generation, IdRange};
 pub(crate) use plan::{OrderRow, Pending, Plan};
 pub(crate) use read::{highest_sealed_id, order_rows};

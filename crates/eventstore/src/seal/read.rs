@@ -6,9 +6,9 @@ use bpc_core::tile::TILE_WIDTH;
 
 use crate::database::Conn;
 use crate::error::StoreError;
-use crate::portable;
 use crate::read::{StoredEvent, read_events_by_id};
 use crate::store::Store;
+use crate::{portable, postgres};
 
 use super::plan::OrderRow;
 use super::stored::{order_row, sealed_head};
@@ -129,16 +129,12 @@ pub async fn unsealed(store: &Store) -> Result<Unsealed, StoreError> {
 pub async fn unsealed_on(conn: &mut Conn<'_>) -> Result<Unsealed, StoreError> {
     let size = sealed_head(conn).await?.size;
     let highest_id = highest_sealed_id(conn, size).await?;
-    let behind = "SELECT count(*), min(occurred_at) FROM events WHERE id > $1";
-    let in_gaps = "SELECT count(late.id), min(late.occurred_at) FROM seal_gaps \
-        CROSS JOIN LATERAL unnest(first_ids, last_ids) AS gap(first_id, last_id) \
-        CROSS JOIN LATERAL (SELECT id, occurred_at FROM events WHERE id BETWEEN gap.first_id AND gap.last_id) AS late";
-    let (mut events, mut oldest_at): (i64, Option<i64>) =
-        portable!(conn, c => sqlx::query_as(behind).bind(highest_id).fetch_one(&mut **c).await)?;
-    if let Conn::Postgres(conn) = conn {
-        let (late, at): (i64, Option<i64>) = sqlx::query_as(in_gaps).fetch_one(&mut **conn).await?;
-        events += late;
-        oldest_at = [oldest_at, at].into_iter().flatten().min();
-    }
+    let (events, oldest_at): (i64, Option<i64>) = match conn {
+        Conn::Postgres(conn) => postgres::seal::unsealed(conn, highest_id).await?,
+        Conn::Sqlite(conn) => {
+            let behind = "SELECT count(*), min(occurred_at) FROM events WHERE id > $1";
+            sqlx::query_as(behind).bind(highest_id).fetch_one(&mut **conn).await?
+        }
+    };
     Ok(Unsealed { events: events as u64, oldest_at })
 }

@@ -7,6 +7,7 @@ use crate::database::Conn;
 use crate::error::StoreError;
 use crate::{portable, postgres, sqlite};
 
+use super::found::Found;
 use super::gaps::{Generation, IdRange, missing, without};
 use super::plan::{Pending, Plan};
 use super::stored::{SealedHead, sealed_head};
@@ -61,15 +62,12 @@ pub(super) async fn lock(conn: &mut Conn<'_>, waits: bool) -> Result<Option<Seal
 
 /// Might there be anything to seal? Asked before anything is locked.
 pub(super) async fn has_work(conn: &mut Conn<'_>, highest_id: i64) -> Result<bool, StoreError> {
-    let behind = "SELECT EXISTS (SELECT 1 FROM events WHERE id > $1)";
-    let found: bool =
-        portable!(conn, c => sqlx::query_scalar(behind).bind(highest_id).fetch_one(&mut **c).await)?;
     match conn {
-        Conn::Postgres(conn) if !found => {
-            let gaps = "SELECT EXISTS (SELECT 1 FROM seal_gaps)";
-            Ok(sqlx::query_scalar(gaps).fetch_one(&mut **conn).await?)
+        Conn::Postgres(conn) => postgres::seal::has_unsealed(conn, highest_id).await,
+        Conn::Sqlite(conn) => {
+            let behind = "SELECT EXISTS (SELECT 1 FROM events WHERE id > $1)";
+            Ok(sqlx::query_scalar(behind).bind(highest_id).fetch_one(&mut **conn).await?)
         }
-        _ => Ok(found),
     }
 }
 
@@ -104,15 +102,15 @@ pub(super) async fn take(
                 let looks = Looks::at(&generations, &writers);
                 let ranges: Vec<IdRange> =
                     looks.due.iter().flat_map(|look| &look.0.ranges).copied().collect();
-                let pending = postgres::seal::pending_events(conn, highest_id, &ranges, limit).await?;
+                let found = postgres::pending::pending_events(conn, highest_id, &ranges, limit).await?;
                 if looks.others.is_empty() {
-                    return Ok(settle(pending, highest_id, limit, waited_to, looks));
+                    return Ok(settle(found, highest_id, waited_to, looks));
                 }
                 // Whoever ended in between may have written what an event taken now goes on from: a stream
                 // is sealed in the order of its versions, so then everything is looked at again.
                 let now = postgres::seal::writers(conn).await?;
                 if looks.others.iter().all(|generation| generation.look(&now).is_none()) {
-                    return Ok(settle(pending, highest_id, limit, waited_to, looks));
+                    return Ok(settle(found, highest_id, waited_to, looks));
                 }
                 writers = now;
             }
@@ -150,39 +148,33 @@ impl<'g> Looks<'g> {
     }
 }
 
-/// Which gaps are left once `pending` is sealed.
-fn settle(
-    mut pending: Vec<Pending>,
-    highest_id: i64,
-    limit: usize,
-    waited_to: Option<i64>,
-    looks: Looks<'_>,
-) -> Taken {
-    let late = pending.partition_point(|event| event.id <= highest_id);
-    let late_ids: Vec<i64> = pending[..late].iter().map(|event| event.id).collect();
+/// What of `found` is sealed now, and which gaps are left then.
+fn settle(found: Found, highest_id: i64, waited_to: Option<i64>, looks: Looks<'_>) -> Taken {
+    let Found { late, mut new } = found;
+    let late_ids: Vec<i64> = late.events.iter().map(|event| event.id).collect();
     // A look that met a limit has not seen everything, and something may go on from what it missed.
-    let is_cut = late == limit || looks.is_cut;
-    let has_more = is_cut || pending.len() - late == limit;
-    let visible_to = pending.last().map_or(highest_id, |event| event.id.max(highest_id));
-    let ids = |pending: &[Pending]| missing(highest_id, pending[late..].iter().map(|event| event.id));
-    let fresh = ids(&pending).into_iter().find(|gap| waited_to.is_some_and(|to| gap.first > to));
+    let is_cut = late.is_cut || looks.is_cut;
+    let has_more = is_cut || new.is_cut;
+    let visible_to = new.events.last().map_or(highest_id, |event| event.id);
+    let passed_over = |new: &[Pending]| missing(highest_id, new.iter().map(|event| event.id));
+    let fresh = passed_over(&new.events).into_iter().find(|gap| waited_to.is_some_and(|to| gap.first > to));
     if let Some(gap) = fresh {
-        pending.truncate(pending.partition_point(|event| event.id < gap.first));
+        new.events.truncate(new.events.partition_point(|event| event.id < gap.first));
     }
     if is_cut {
-        pending.truncate(late);
+        new.events.clear();
     }
-    let new = ids(&pending);
-    let mut gaps = Gaps { new, ..Gaps::default() };
+    let mut gaps = Gaps { new: passed_over(&new.events), ..Gaps::default() };
     for (generation, holders) in looks.due {
-        let ranges = without(&generation.ranges, &late_ids);
-        let is_unseen = late == limit;
-        if ranges.is_empty() || (holders.is_empty() && !is_unseen) {
+        let ranges = without(&generation.ranges, &late_ids, late.is_cut);
+        if ranges.is_empty() || (holders.is_empty() && !late.is_cut) {
             gaps.dropped.push(generation.number);
         } else {
-            gaps.kept.push(Generation { number: generation.number, is_fresh: is_unseen, holders, ranges });
+            gaps.kept.push(Generation { number: generation.number, is_fresh: late.is_cut, holders, ranges });
         }
     }
+    let mut pending = late.events;
+    pending.extend(new.events);
     let has_log_events = has_log_events(&pending);
     Taken { pending, has_more, is_waiting: fresh.is_some(), has_log_events, visible_to, gaps }
 }
@@ -238,30 +230,42 @@ pub(super) async fn write(
 mod tests {
     use bpc_core::Hash;
 
+    use super::super::found::Part;
     use super::*;
 
-    fn pending(ids: &[i64]) -> Vec<Pending> {
-        ids.iter().map(|id| Pending { id: *id, leaf: Hash::ZERO, is_of_log: false }).collect()
+    /// Up to here it is sealed.
+    const HIGHEST: i64 = 640;
+
+    fn found(ids: &[i64], late_is_cut: bool) -> Found {
+        let part = |ids: &[i64], is_cut| {
+            let events = ids.iter().map(|id| Pending { id: *id, leaf: Hash::ZERO, is_of_log: false });
+            Part { events: events.collect(), is_cut }
+        };
+        let (late, new) = ids.split_at(ids.partition_point(|id| *id <= HIGHEST));
+        Found { late: part(late, late_is_cut), new: part(new, false) }
+    }
+
+    fn ids(taken: &Taken) -> Vec<i64> {
+        taken.pending.iter().map(|event| event.id).collect()
     }
 
     #[test]
     fn what_is_behind_a_missing_id_waits_for_one_pass() {
         for (visible, waited_to, sealed, gaps) in [
-            (vec![11, 12, 13], Some(10), vec![11, 12, 13], vec![]),
-            (vec![11, 13, 14], Some(10), vec![11], vec![]),
-            (vec![12, 13], Some(10), vec![], vec![]),
-            // The second time nobody waits for 12, but for 15.
-            (vec![11, 13, 14, 16], Some(14), vec![11, 13, 14], vec![(12, 12)]),
-            (vec![11, 13, 14, 16], Some(16), vec![11, 13, 14, 16], vec![(12, 12), (15, 15)]),
-            (vec![11, 13, 14, 16], None, vec![11, 13, 14, 16], vec![(12, 12), (15, 15)]),
+            (vec![704, 768, 769, 832], Some(640), vec![704, 768, 769, 832], vec![]),
+            (vec![704, 832, 896], Some(640), vec![704], vec![]),
+            (vec![768, 832], Some(640), vec![], vec![]),
+            // The second time nobody waits for 768, but for 960.
+            (vec![704, 832, 896, 1024], Some(896), vec![704, 832, 896], vec![(768, 831)]),
+            (vec![704, 832, 896, 1024], Some(1024), vec![704, 832, 896, 1024], vec![(768, 831), (960, 1023)]),
+            (vec![704, 832, 896, 1024], None, vec![704, 832, 896, 1024], vec![(768, 831), (960, 1023)]),
             // Late ones are not held back by what is missing behind them.
-            (vec![3, 5, 12], Some(10), vec![3, 5], vec![]),
+            (vec![192, 320, 768], Some(640), vec![192, 320], vec![]),
         ] {
             let looks = Looks::at(&[], &[]);
-            let taken = settle(pending(&visible), 10, 100, waited_to, looks);
-            let ids: Vec<i64> = taken.pending.iter().map(|event| event.id).collect();
+            let taken = settle(found(&visible, false), HIGHEST, waited_to, looks);
             let new: Vec<_> = taken.gaps.new.iter().map(|gap| (gap.first, gap.last)).collect();
-            assert_eq!((ids, new), (sealed, gaps), "{visible:?} {waited_to:?}");
+            assert_eq!((ids(&taken), new), (sealed, gaps), "{visible:?} {waited_to:?}");
             assert_eq!(taken.visible_to, *visible.last().unwrap());
             assert_eq!(taken.is_waiting, taken.pending.len() < visible.len());
         }
@@ -269,19 +273,21 @@ mod tests {
 
     #[test]
     fn nothing_new_is_sealed_before_all_late_events_are() {
-        let range = IdRange { first: 3, last: 5 };
+        let range = IdRange { first: 192, last: 383 };
         let gap = |number| Generation { number, is_fresh: true, holders: Vec::new(), ranges: vec![range] };
         let generations = [gap(1)];
-        let taken = settle(pending(&[3, 4, 12]), 10, 2, None, Looks::at(&generations, &[]));
-        assert_eq!(taken.pending.iter().map(|event| event.id).collect::<Vec<_>>(), [3, 4]);
+        let taken = settle(found(&[192, 256, 257, 768], true), HIGHEST, None, Looks::at(&generations, &[]));
+        assert_eq!(ids(&taken), [192, 256, 257]);
         assert!(taken.has_more && taken.gaps.dropped.is_empty());
-        assert!(taken.gaps.kept[0].is_fresh, "5 may be there as well");
+        let kept = &taken.gaps.kept[0];
+        assert!(kept.is_fresh, "more of that cohort may be there, and the row behind it");
+        assert_eq!(kept.ranges, [IdRange { first: 258, last: 383 }]);
         let many = Generation { ranges: vec![range; RANGES_MAX], ..gap(2) };
         let generations = [gap(1), many];
         let looks = Looks::at(&generations, &[]);
         assert!(looks.is_cut && looks.due.len() == 1);
-        let taken = settle(pending(&[4, 12]), 10, 100, None, looks);
-        assert_eq!(taken.pending.iter().map(|event| event.id).collect::<Vec<_>>(), [4]);
+        let taken = settle(found(&[256, 768], false), HIGHEST, None, looks);
+        assert_eq!(ids(&taken), [256]);
         assert!(taken.has_more);
     }
 }

@@ -1,6 +1,7 @@
 //! Sealing: one order, one root, signed; whatever happens meanwhile.
 
 mod checkpoints;
+mod cohorts;
 mod handover;
 mod late;
 mod log;
