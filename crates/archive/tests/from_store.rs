@@ -159,7 +159,9 @@ bpc_testkit::on_both_databases! {
             Conn::Sqlite(_) => "DROP TRIGGER events_refuse_update; DROP TRIGGER events_refuse_delete",
         };
         crowd.house.tamper(lift).await;
-        crowd.house.tamper("UPDATE events SET event_bytes = (SELECT event_bytes FROM events WHERE id = 2) WHERE id = 3").await;
+        let other = "(SELECT event_bytes FROM events WHERE id = (SELECT min(id) FROM events))";
+        let newest = "(SELECT max(id) FROM events)";
+        crowd.house.tamper(&format!("UPDATE events SET event_bytes = {other} WHERE id = {newest}")).await;
         let scratch = TempDir::new().unwrap();
         let refused = archived(&crowd.house.store, scratch.path()).await;
         assert!(matches!(&refused, Err(error) if error.code() == "ARCHIVE_EVENT_DAMAGED"), "{refused:?}");

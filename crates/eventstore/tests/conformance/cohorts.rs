@@ -6,7 +6,7 @@ use std::time::Duration;
 use bpc_core::job::{Command, ErrorInfo, Failure, NewJob, Outcome, Settlement, Stamp, transition};
 use bpc_core::{CanonicalJson, EventRecord, Job, JobId, RetryPolicy, StreamId, Timestamp};
 use bpc_eventstore::postgres::{Composed, append_cohorts};
-use bpc_eventstore::{Conn, Store, Tx, entropy, write_events};
+use bpc_eventstore::{Conn, Store, entropy, write_events};
 
 use crate::common::{NOW, acme};
 
@@ -117,22 +117,22 @@ pub enum Rows {
     Single,
 }
 
-/// Write events that happened to some jobs alike, in a transaction that is open.
-pub async fn write_on(tx: &mut Tx, events: &[EventRecord], rows: Rows) {
-    match tx.conn() {
+/// Write events that happened to some jobs alike, on a connection at hand.
+pub async fn write_on(conn: &mut Conn<'_>, events: &[EventRecord], rows: Rows) {
+    match conn {
         Conn::Postgres(conn) if rows == Rows::Shared => {
             let mut statement = Composed::default();
             append_cohorts([events], &mut statement).unwrap();
             statement.execute(conn).await.unwrap();
         }
-        mut conn => write_events(&mut conn, events).await.unwrap(),
+        conn => write_events(conn, events).await.unwrap(),
     }
 }
 
 /// The same in a transaction of its own.
 pub async fn write(store: &Store, events: &[EventRecord], rows: Rows) {
     let mut tx = store.begin().await.unwrap();
-    write_on(&mut tx, events, rows).await;
+    write_on(&mut tx.conn(), events, rows).await;
     tx.commit().await.unwrap();
 }
 

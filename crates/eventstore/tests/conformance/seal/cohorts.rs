@@ -1,12 +1,16 @@
 //! PostgreSQL: rows that hold the events of many jobs are sealed event by event.
 
-use bpc_core::{EventRecord, Hash};
+use bpc_core::proof::check;
+use bpc_core::{EventRecord, Hash, JobId, Version};
 use bpc_eventstore::Store;
-use bpc_eventstore::seal::{KeyState, SealOptions, Sealer, position_of, sealed_head, unsealed};
+use bpc_eventstore::seal::{
+    KeyEpoch, KeyState, Keyring, SealOptions, Sealer, position_of, prove_event, prove_job, sealed_head,
+    unsealed,
+};
 use bpc_testkit::TestDatabase;
 
 use crate::cohorts::{Rows, Together, write, write_life, write_on};
-use crate::common::{NOW, event_count, number};
+use crate::common::{NOW, acme, event_count, number, run_sql};
 
 use super::log::{keyed_log, note, options, seal, sealed_events, sealer, secret};
 
@@ -89,7 +93,7 @@ async fn a_pass_may_end_in_the_middle_of_a_row() {
 async fn forget_seals(store: &Store) {
     let sql = "DELETE FROM tiles; DELETE FROM log_order; DELETE FROM checkpoints; DELETE FROM late_events; \
         UPDATE log_state SET size = 0, root = sha256('')";
-    crate::common::run_sql(store, sql).await.unwrap();
+    run_sql(store, sql).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,9 +119,9 @@ async fn a_row_that_commits_late_is_sealed_all_the_same() {
         let mut sealer = sealer_of(&store, batch_max);
         let (mut early, mut together) = (Together::new(64), Together::new(64));
         let mut late = store.begin().await.unwrap();
-        write_on(&mut late, &together.enqueue(), Rows::Shared).await;
-        write_on(&mut late, &together.lease(0..20), Rows::Shared).await;
-        write_on(&mut late, &together.fail(3..4), Rows::Single).await;
+        write_on(&mut late.conn(), &together.enqueue(), Rows::Shared).await;
+        write_on(&mut late.conn(), &together.lease(0..20), Rows::Shared).await;
+        write_on(&mut late.conn(), &together.fail(3..4), Rows::Single).await;
         write(&store, &early.enqueue(), Rows::Shared).await;
         assert_eq!(sealer.seal_all().await.unwrap().events, 65, "nobody waits for an open transaction");
         assert_eq!(number(&store, "SELECT count(*) FROM seal_gaps").await, 1);
@@ -146,12 +150,12 @@ async fn writers_of_both_kinds_of_rows_are_sealed_completely() {
                 for _ in 0..10 {
                     let mut together = Together::new(8);
                     let mut tx = store.begin().await.unwrap();
-                    write_on(&mut tx, &together.enqueue(), Rows::Shared).await;
+                    write_on(&mut tx.conn(), &together.enqueue(), Rows::Shared).await;
                     tokio::task::yield_now().await;
-                    write_on(&mut tx, &together.lease(0..8), Rows::Shared).await;
+                    write_on(&mut tx.conn(), &together.lease(0..8), Rows::Shared).await;
                     let rows = if writer == 0 { Rows::Single } else { Rows::Shared };
-                    write_on(&mut tx, &together.succeed(0..4), rows).await;
-                    write_on(&mut tx, &together.fail(5..7), Rows::Single).await;
+                    write_on(&mut tx.conn(), &together.succeed(0..4), rows).await;
+                    write_on(&mut tx.conn(), &together.fail(5..7), Rows::Single).await;
                     tx.commit().await.unwrap();
                 }
             })
@@ -168,4 +172,24 @@ async fn writers_of_both_kinds_of_rows_are_sealed_completely() {
     }
     assert_eq!(number(&store, "SELECT count(*) FROM seal_gaps").await, 0);
     assert_all_sealed_once(&store).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_is_proved_wherever_its_events_are() {
+    let db = TestDatabase::postgres().await;
+    let store = keyed_log(&db).await;
+    let mut together = Together::new(7);
+    write_life(&store, &mut together, Rows::Shared).await;
+    seal(&store).await;
+    let mut tx = store.begin_read().await.unwrap();
+    let keyring = Keyring::load(&mut tx.conn()).await.unwrap();
+    let keys = keyring.newest().and_then(KeyEpoch::verifiers).unwrap();
+    for (place, events) in [(0, 3), (5, 3), (6, 4)] {
+        let stream = together.stream(place);
+        let proven = prove_job(&mut tx.conn(), acme(), JobId(stream.0)).await.unwrap();
+        assert_eq!((proven.proof.events.len(), proven.uncovered), (events, 0));
+        check(&proven.proof.write().unwrap(), &keys).unwrap();
+        let one = prove_event(&mut tx.conn(), acme(), stream, Version(2)).await.unwrap();
+        check(&one.write().unwrap(), &keys).unwrap();
+    }
 }

@@ -4,6 +4,6 @@ mod checkpoints;
 mod cohorts;
 mod handover;
 mod late;
-mod log;
+pub mod log;
 mod order;
 mod reading;
