@@ -74,27 +74,38 @@ show "env -i PATH=\"\$PATH\" bpc check forged.proof --key '$VKEY'"
 
 text "## Ten tamperings by a database superuser" \
     "Each is taken back before the next. The superuser has the whole database, but not the log's key."
-STREAM=$(ask "SELECT stream_id FROM events WHERE event_type = 'SUCCEEDED' ORDER BY id OFFSET 1000 LIMIT 1")
-ask "CREATE TABLE kept_events AS SELECT * FROM events WHERE stream_id = '$STREAM' OR id IN (SELECT max(id) FROM events)"
+# A job whose events are the last in the rows that they share with those of others.
+STREAM=$(ask "SELECT last_stream_id FROM cohort_events e JOIN cohort_events l USING (last_stream_id) JOIN cohort_events s USING (last_stream_id)
+    WHERE e.version = 1 AND l.version = 2 AND s.version = 3 AND s.event_type = 'SUCCEEDED' AND s.first_stream_id < last_stream_id
+    ORDER BY s.id OFFSET 20 LIMIT 1")
+OF="WHERE last_stream_id = '$STREAM'"
+ask "CREATE TABLE kept_events AS SELECT * FROM cohort_events $OF"
 ask "CREATE TABLE kept_order AS SELECT * FROM log_order; CREATE TABLE kept_tiles AS SELECT * FROM tiles;
      CREATE TABLE kept_checkpoints AS SELECT * FROM checkpoints; CREATE TABLE kept_state AS SELECT * FROM log_state"
-BACK="DELETE FROM events WHERE stream_id = '$STREAM' OR id IN (SELECT id FROM kept_events); INSERT INTO events OVERRIDING SYSTEM VALUE SELECT * FROM kept_events"
-OF="WHERE stream_id = '$STREAM'"
-CHANGE="convert_to(replace(convert_from(event_bytes, 'UTF8'), '\"order\":1', '\"order\":7'), 'UTF8')"
-tamper "1. What a job carried is changed" \
-    "UPDATE events SET event_bytes = $CHANGE $OF AND version = 1" "$BACK"
+BACK="DELETE FROM cohort_events WHERE id IN (SELECT id FROM kept_events); INSERT INTO cohort_events SELECT * FROM kept_events"
+CHANGE="UPDATE cohort_events SET event_lines = convert_to(regexp_replace(convert_from(event_lines, 'UTF8'), '\"order\":1([^\n]*)\$', '\"order\":7\1'), 'UTF8') $OF AND version = 1"
+ZEROES="decode(repeat('00', 32), 'hex')"
+TAKE_OUT="UPDATE cohort_events SET last_stream_id = encode(substr(stream_ids, length(stream_ids) - 31, 16), 'hex')::uuid,
+    stream_ids = substr(stream_ids, 1, length(stream_ids) - 16), event_hashes = substr(event_hashes, 1, length(event_hashes) - 32),
+    event_lines = convert_to(regexp_replace(convert_from(event_lines, 'UTF8'), '\n[^\n]*\$', ''), 'UTF8')"
+tamper "1. What a job carried is changed" "$CHANGE" "$BACK"
 tamper "2. The same, and its hash computed anew" \
-    "UPDATE events SET event_bytes = $CHANGE, event_hash = sha256(decode(repeat('00', 32), 'hex') || $CHANGE) $OF AND version = 1" "$BACK"
+    "$CHANGE;
+UPDATE cohort_events SET event_hashes = overlay(event_hashes PLACING sha256($ZEROES || event_bytes) FROM length(event_hashes) - 31)
+FROM log_events WHERE stream_id = '$STREAM' AND log_events.version = 1 AND last_stream_id = stream_id AND cohort_events.version = 1" "$BACK"
 tamper "3. The same, and the hash of every later event of the job" \
-    "UPDATE events SET event_bytes = $CHANGE $OF AND version = 1;
-WITH RECURSIVE chain AS (
-    SELECT id, version, stream_id, sha256(decode(repeat('00', 32), 'hex') || event_bytes) AS hash FROM events $OF AND version = 1
+    "$CHANGE;
+WITH RECURSIVE life AS (
+    SELECT version, event_bytes FROM log_events WHERE stream_id = '$STREAM'
+), chain AS (
+    SELECT version, sha256($ZEROES || event_bytes) AS hash FROM life WHERE version = 1
     UNION ALL
-    SELECT e.id, e.version, e.stream_id, sha256(chain.hash || e.event_bytes) FROM chain JOIN events e ON e.stream_id = chain.stream_id AND e.version = chain.version + 1
-) UPDATE events SET event_hash = chain.hash FROM chain WHERE chain.id = events.id" "$BACK"
-tamper "4. The middle of a job's life is deleted" "DELETE FROM events $OF AND version = 2" "$BACK"
-tamper "5. A job is deleted, all of it" "DELETE FROM events $OF" "$BACK"
-tamper "6. Only a column is changed that reports read" "UPDATE events SET event_type = 'FAILED' $OF AND version = 3" "$BACK"
+    SELECT life.version, sha256(chain.hash || life.event_bytes) FROM chain JOIN life ON life.version = chain.version + 1
+) UPDATE cohort_events e SET event_hashes = overlay(event_hashes PLACING chain.hash FROM length(event_hashes) - 31) FROM chain
+WHERE e.last_stream_id = '$STREAM' AND e.version = chain.version" "$BACK"
+tamper "4. The middle of a job's life is deleted" "$TAKE_OUT $OF AND version = 2" "$BACK"
+tamper "5. A job is deleted, all of it" "$TAKE_OUT $OF" "$BACK"
+tamper "6. Only a column is changed that reports read" "UPDATE cohort_events SET event_type = 'FAILED' $OF AND version = 3" "$BACK"
 tamper "7. Two events change places in the sealed order" \
     "UPDATE log_order SET event_ids = substr(event_ids, 9, 8) || substr(event_ids, 1, 8) || substr(event_ids, 17) WHERE tile_index = 7" \
     "DELETE FROM log_order; INSERT INTO log_order SELECT * FROM kept_order"
