@@ -64,7 +64,7 @@ impl Log {
 
     /// Every event of streams of one type, by stream and version.
     pub async fn events(&self, stream_type: &str) -> BTreeMap<String, Vec<Event>> {
-        let sql = "SELECT event_bytes FROM events WHERE stream_type = $1 ORDER BY stream_id, version";
+        let sql = "SELECT event_bytes FROM log_events WHERE stream_type = $1 ORDER BY stream_id, version";
         let rows: Vec<Vec<u8>> =
             on!(self, pool => sqlx::query_scalar(sql).bind(stream_type).fetch_all(pool).await);
         let mut streams: BTreeMap<String, Vec<Event>> = BTreeMap::new();
@@ -76,7 +76,7 @@ impl Log {
 
     /// The events of one job.
     pub async fn job(&self, job: &str) -> Vec<Event> {
-        let sql = "SELECT event_bytes FROM events WHERE stream_id = $1 ORDER BY version";
+        let sql = "SELECT event_bytes FROM log_events WHERE stream_id = $1 ORDER BY version";
         let id = Uuid::from_str(job).expect("a job id");
         let rows: Vec<Vec<u8>> = on!(self, pool => sqlx::query_scalar(sql).bind(id).fetch_all(pool).await);
         rows.iter().map(|bytes| Event::read(bytes)).collect()
@@ -89,7 +89,7 @@ impl Log {
 
     /// How many events of a type there are.
     pub async fn count(&self, event_type: &str) -> i64 {
-        let sql = "SELECT count(*) FROM events WHERE event_type = $1";
+        let sql = "SELECT count(*) FROM log_events WHERE event_type = $1";
         on!(self, pool => sqlx::query_scalar(sql).bind(event_type).fetch_one(pool).await)
     }
 
@@ -116,7 +116,7 @@ impl Log {
 
     /// The bytes of one event.
     pub async fn bytes(&self, stream: &str, version: i32) -> Vec<u8> {
-        let sql = "SELECT event_bytes FROM events WHERE stream_id = $1 AND version = $2";
+        let sql = "SELECT event_bytes FROM log_events WHERE stream_id = $1 AND version = $2";
         let id = Uuid::from_str(stream).expect("a stream id");
         on!(self, pool => sqlx::query_scalar(sql).bind(id).bind(version).fetch_one(pool).await)
     }

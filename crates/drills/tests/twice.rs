@@ -61,7 +61,7 @@ bpc_testkit::on_both_databases! {
         let (rehearsal, history) = run(&db, Chain, r#"{"depth":3}"#).await;
         assert_eq!(history.job.status(), Status::Succeeded);
         let mut tx = rehearsal.engine.store.begin_read().await.unwrap();
-        let sql = "SELECT COUNT(*) FROM events WHERE event_type = $1";
+        let sql = "SELECT COUNT(*) FROM log_events WHERE event_type = $1";
         let count = async |event_type: &str, tx: &mut bpc_eventstore::Tx| -> i64 {
             let conn = tx.conn();
             bpc_eventstore::portable!(conn, c => sqlx::query_scalar(sql).bind(event_type).fetch_one(c).await)

@@ -229,7 +229,7 @@ on_both_databases! {
         assert!(!format!("{:?}", desk.settings).contains(seed.as_str()));
         let mut tx = desk.house.engine.store.begin_read().await.expect("a transaction");
         let events: Vec<Vec<u8>> = bpc_eventstore::portable!(tx.conn(), c => {
-            sqlx::query_scalar("SELECT event_bytes FROM events").fetch_all(c).await
+            sqlx::query_scalar("SELECT event_bytes FROM log_events").fetch_all(c).await
         })
         .expect("events");
         assert!(events.iter().all(|bytes| !String::from_utf8_lossy(bytes).contains(seed.as_str())));

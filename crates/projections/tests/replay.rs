@@ -169,7 +169,7 @@ fn names_in_a_report_are_stable() {
 }
 
 async fn kinds_of_job_events(house: &House) -> i64 {
-    let sql = "SELECT count(DISTINCT event_type) FROM events WHERE stream_type = 'Job'";
+    let sql = "SELECT count(DISTINCT event_type) FROM log_events WHERE stream_type = 'Job'";
     let mut tx = house.read().await;
     portable!(tx.conn(), c => sqlx::query_scalar(sql).fetch_one(c).await).unwrap()
 }

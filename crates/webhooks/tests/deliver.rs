@@ -352,7 +352,7 @@ bpc_testkit::on_both_databases! {
         let (_, secret) = house.endpoint("http://127.0.0.1:9/").await;
         let mut tx = house.engine.store.begin_read().await.expect("a transaction");
         let bytes: Vec<Vec<u8>> = bpc_eventstore::portable!(tx.conn(), c => {
-            sqlx::query_scalar("SELECT event_bytes FROM events").fetch_all(c).await
+            sqlx::query_scalar("SELECT event_bytes FROM log_events").fetch_all(c).await
         })
         .expect("events");
         for bytes in bytes {
