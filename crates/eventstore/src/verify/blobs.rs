@@ -12,9 +12,10 @@ use crate::error::StoreError;
 use crate::portable;
 use crate::store::Store;
 
+use super::written::Written;
+
 /// Read at once: blobs may be large.
 const PAGE: i64 = 8;
-const EVENTS_PAGE: i64 = 4096;
 /// Blobs that are known to be there; when there are more they are looked up again.
 const KNOWN_MAX: usize = 100_000;
 /// Findings that are kept; the others are only counted.
@@ -89,18 +90,10 @@ async fn look_for_named(
     fields: &BlobFields,
     report: &mut BlobReport,
 ) -> Result<(), StoreError> {
-    let sql = "SELECT id, event_bytes FROM events WHERE id > $1 ORDER BY id LIMIT $2";
     let mut known = HashSet::new();
-    let mut after = i64::MIN;
-    loop {
-        let page: Vec<(i64, Vec<u8>)> = portable!(conn, c => {
-            sqlx::query_as(sql).bind(after).bind(EVENTS_PAGE).fetch_all(&mut **c).await
-        })?;
-        let Some((last, _)) = page.last() else {
-            return Ok(());
-        };
-        after = *last;
-        for (_, event_bytes) in page.iter().filter(|(_, event_bytes)| fields.may_name_one(event_bytes)) {
+    let mut written = Written::of(conn);
+    while let Some(events) = written.next(conn).await? {
+        for event_bytes in events.split(|byte| *byte == b'\n').filter(|event| fields.may_name_one(event)) {
             let Ok(envelope) = Envelope::read(event_bytes) else {
                 continue;
             };
@@ -118,6 +111,7 @@ async fn look_for_named(
             }
         }
     }
+    Ok(())
 }
 
 /// How many blobs there are.

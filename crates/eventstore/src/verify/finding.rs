@@ -56,6 +56,7 @@ pub(super) const VERSION_DUPLICATE: &str = "VERSION_DUPLICATE";
 pub(super) const STREAM_MIXED: &str = "STREAM_MIXED";
 pub(super) const ILLEGAL_HISTORY: &str = "ILLEGAL_HISTORY";
 const ROWS_HIDDEN: &str = "ROWS_HIDDEN";
+const COHORT_DAMAGED: &str = "COHORT_DAMAGED";
 
 impl Finding {
     /// A finding about nothing in particular yet.
@@ -87,13 +88,24 @@ impl Finding {
         Finding { tile: Some(tile.to_string()), message: message.into(), ..Finding::at_level(L1, code) }
     }
 
-    /// The table and its index disagree about how many events there are.
+    /// A row that should hold events of many jobs, and does not.
+    pub(super) fn of_cohort(id: Option<i64>, column: &'static str, why: &str) -> Self {
+        let name = id.map_or_else(|| "NULL".to_owned(), |id| id.to_string());
+        Finding {
+            column: Some(column),
+            message: format!("row {name} of cohort_events holds no events: {why}"),
+            event_id: id,
+            ..Finding::at_level(L0, COHORT_DAMAGED)
+        }
+    }
+
+    /// Tables and their indexes disagree about how many rows there are.
     pub(super) fn hidden_rows(stored: u64, read: u64) -> Self {
         Finding {
             expected: Some(stored.to_string()),
             found: Some(read.to_string()),
             message: format!(
-                "the table holds {stored} events, its index leads to {read}: rebuild the index \
+                "there are {stored} rows of events, and indexes lead to {read} of them: rebuild the indexes \
                  (REINDEX) and verify again"
             ),
             ..Finding::at_level(L0, ROWS_HIDDEN)

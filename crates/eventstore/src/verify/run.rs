@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use bpc_core::merkle::EMPTY_ROOT;
 use bpc_core::note::{Checkpoint, SignedNote};
-use bpc_core::{StreamId, Timestamp};
+use bpc_core::{StreamId, Timestamp, job};
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
 use crate::database::{Conn, Database};
 use crate::error::StoreError;
@@ -65,7 +66,7 @@ pub async fn verify(
             Err(error) => source.instead(error)?,
         }
     };
-    let Ordered { roots, findings: of_order, unsealed, events } = ordered;
+    let Ordered { roots, findings: of_order, unsealed, events, rows } = ordered;
 
     let mut quick = Quick::default();
     let mut followed_to = quick.add(tallies);
@@ -81,13 +82,13 @@ pub async fn verify(
     let mut findings = Findings::keeping(options.findings_max);
     let other = match count {
         Some(count) => count.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?,
-        None => events,
+        None => rows,
     };
-    let is_whole = other == events;
+    let is_whole = other == rows;
     let counted = look(&mut conn, is_whole, quick, options.findings_max, &mut findings).await?;
     if !is_whole && !findings.kept.iter().any(Finding::is_of_hidden_rows) {
         // The exact look goes by another index, which knows of them.
-        findings.add(|| Finding::hidden_rows(other.max(events), other.min(events)));
+        findings.add(|| Finding::hidden_rows(other.max(rows), other.min(rows)));
     }
     findings.append(damage);
     findings.append(of_order);
@@ -171,7 +172,7 @@ impl Source {
         }
     }
 
-    /// How many events there are by the other of table and index: where they differ, the index hides some.
+    /// How many rows there are by the other of table and index: where they differ, the index hides some.
     fn count(&self) -> Option<JoinHandle<sqlx::Result<u64>>> {
         match self {
             Source::Postgres { pool, snapshot, route } => {
@@ -370,17 +371,30 @@ async fn locate(conn: &mut Conn<'_>, findings: &mut [Finding]) -> Result<(), Sto
         if finding.position.is_none() {
             finding.position = position_of(conn, id).await?;
         }
-        if finding.version.is_none() {
-            let sql = "SELECT stream_type, stream_id, version FROM events WHERE id = $1";
-            let row: Result<Option<(String, uuid::Uuid, i32)>, _> =
-                portable!(&mut *conn, c => sqlx::query_as(sql).bind(id).fetch_optional(&mut **c).await);
-            if let Ok(Some((stream_type, stream, version))) = row {
-                (finding.stream_type, finding.stream) = (stream_type, StreamId(stream));
-                finding.version = Some(version.into());
-            }
+        if finding.version.is_none()
+            && let Some((stream_type, stream, version)) = stream_of(conn, id).await?
+        {
+            (finding.stream_type, finding.stream, finding.version) = (stream_type, stream, Some(version));
         }
     }
     Ok(())
+}
+
+/// The stream and version of the event with that insertion id, unless they are what is wrong with it.
+async fn stream_of(conn: &mut Conn<'_>, id: i64) -> Result<Option<(String, StreamId, i64)>, StoreError> {
+    let sql = "SELECT stream_type, stream_id, version FROM events WHERE id = $1";
+    let row: Result<Option<(String, Uuid, i32)>, _> =
+        portable!(&mut *conn, c => sqlx::query_as(sql).bind(id).fetch_optional(&mut **c).await);
+    if let Ok(Some((stream_type, stream, version))) = row {
+        return Ok(Some((stream_type, StreamId(stream), version.into())));
+    }
+    let Conn::Postgres(conn) = conn else {
+        return Ok(None);
+    };
+    let sql = include_str!("../postgres/verify/locate_event.sql");
+    let row: Option<(Vec<u8>, i32)> = sqlx::query_as(sql).bind(id).fetch_optional(&mut **conn).await?;
+    let place = row.and_then(|(stream, version)| Some((Uuid::from_slice(&stream).ok()?, version)));
+    Ok(place.map(|(stream, version)| (job::STREAM_TYPE.to_owned(), StreamId(stream), version.into())))
 }
 
 /// One tenant's events alone are no tree: level L0.

@@ -1,2 +1,3 @@
--- From the table itself: verify forbids the indexes before it asks.
-SELECT count(*) FROM events WHERE $1::uuid IS NULL OR tenant_id = $1
+-- Rows, from the tables themselves: verify forbids the indexes before it asks.
+SELECT (SELECT count(*) FROM events WHERE $1::uuid IS NULL OR tenant_id = $1)
+    + (SELECT count(*) FROM cohort_events WHERE $1::uuid IS NULL OR tenant_id = $1)

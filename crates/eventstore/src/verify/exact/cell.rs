@@ -40,6 +40,17 @@ impl<'a> Cell<'a> {
         }
     }
 
+    /// The same, borrowed from here.
+    pub(super) fn borrowed(&self) -> Cell<'_> {
+        match self {
+            Cell::Null => Cell::Null,
+            Cell::Integer(value) => Cell::Integer(*value),
+            Cell::Real(value) => Cell::Real(*value),
+            Cell::Text(bytes) => Cell::text(bytes),
+            Cell::Blob(bytes) => Cell::blob(bytes),
+        }
+    }
+
     /// The bytes of text or a blob; nothing for a number.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {

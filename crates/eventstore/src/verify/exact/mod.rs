@@ -11,25 +11,27 @@ mod place;
 mod row;
 mod scan;
 mod stream;
+mod sweep;
 
 use std::collections::{HashSet, VecDeque};
 use std::thread::available_parallelism;
 
 use bpc_core::{StreamId, TenantId};
 use futures_util::TryStreamExt;
+use sqlx::postgres::PgRow;
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::database::Conn;
 use crate::error::StoreError;
 
-use super::finding::Finding;
+use super::finding::{Finding, Findings};
 use chunk::Before;
 use row::EventRow;
-use scan::{Rows, postgres_rows, postgres_rows_of, sqlite_rows, sqlite_rows_of};
+use scan::{Rows, count_rows, postgres_rows, postgres_rows_of, shared_ids, sqlite_rows, sqlite_rows_of};
+use sweep::Sweep;
 
 pub(super) use chunk::Checked;
-pub(super) use scan::count_events;
 
 /// Rows in a chunk: enough that handing it to a thread costs nothing beside checking it.
 const CHUNK_ROWS_MAX: usize = 2048;
@@ -48,11 +50,15 @@ pub(super) async fn check_all(
 ) -> Result<Checked, StoreError> {
     let mut run = Run::new(findings_max, progress);
     match conn {
-        Conn::Postgres(conn) => run.read(postgres_rows(conn, tenant)).await?,
+        Conn::Postgres(conn) => run.sweep(postgres_rows(conn, tenant), None).await?,
         Conn::Sqlite(conn) => run.read(sqlite_rows(conn, tenant)).await?,
     }
-    let mut checked = run.checked;
-    let (stored, read) = (count_events(conn.reborrow(), tenant).await?, checked.events);
+    if let (Conn::Postgres(conn), None) = (&mut *conn, tenant) {
+        run.check_ids(shared_ids(conn)).await?;
+    }
+    let read = run.rows;
+    let mut checked = run.finish();
+    let stored = count_rows(conn.reborrow(), tenant).await?;
     if read != stored {
         checked.findings.add(|| Finding::hidden_rows(stored, read));
     }
@@ -72,7 +78,7 @@ pub(super) async fn check_streams(
     match conn {
         Conn::Postgres(conn) => {
             for part in streams.chunks(STREAMS_MAX) {
-                run.read(postgres_rows_of(conn, part)).await?;
+                run.sweep(postgres_rows_of(conn, part), Some(part)).await?;
             }
         }
         Conn::Sqlite(conn) => {
@@ -81,7 +87,8 @@ pub(super) async fn check_streams(
             }
         }
     }
-    Ok((run.checked, run.unmet.len()))
+    let unmet = run.unmet.len();
+    Ok((run.finish(), unmet))
 }
 
 struct Run<P> {
@@ -94,7 +101,24 @@ struct Run<P> {
     checked: Checked,
     /// Ids of events that should come by.
     unmet: HashSet<i64>,
+    /// Rows read, whatever is in them.
+    rows: u64,
+    /// Rows that hold no events though they should.
+    broken: Findings,
     progress: P,
+}
+
+/// The chunk that is being put together.
+struct Open<R> {
+    rows: Vec<R>,
+    bytes: usize,
+    before: Option<Before>,
+}
+
+impl<R> Open<R> {
+    fn new() -> Self {
+        Open { rows: Vec::with_capacity(CHUNK_ROWS_MAX), bytes: 0, before: None }
+    }
 }
 
 impl<P: FnMut(u64)> Run<P> {
@@ -105,37 +129,90 @@ impl<P: FnMut(u64)> Run<P> {
             findings_max,
             checked: Checked::nothing(findings_max),
             unmet: HashSet::new(),
+            rows: 0,
+            broken: Findings::keeping(findings_max),
             progress,
         }
     }
 
-    /// Cut the rows into chunks and have all of them checked.
+    /// Cut rows of one event each into chunks and have all of them checked.
     async fn read<R: EventRow>(&mut self, mut rows: Rows<'_, R>) -> Result<(), StoreError> {
-        let mut before = None;
-        let (mut chunk, mut bytes) = (Vec::with_capacity(CHUNK_ROWS_MAX), 0);
+        let mut open = Open::new();
         while let Some(row) = rows.try_next().await? {
-            bytes += row.size();
-            if !self.unmet.is_empty()
-                && let Some(id) = row.id()
-            {
-                self.unmet.remove(&id);
+            self.rows += 1;
+            self.add(row, &mut open).await;
+        }
+        self.close(open).await;
+        Ok(())
+    }
+
+    /// The same with rows of which some are cohorts, for some streams or for all.
+    async fn sweep(
+        &mut self,
+        mut rows: Rows<'_, PgRow>,
+        streams: Option<&[StreamId]>,
+    ) -> Result<(), StoreError> {
+        let (mut open, mut sweep) = (Open::new(), Sweep::over(streams));
+        while let Some(row) = rows.try_next().await? {
+            self.rows += 1;
+            if let Err(broken) = sweep.take(row) {
+                self.broken.add(|| broken);
             }
-            chunk.push(row);
-            if chunk.len() == CHUNK_ROWS_MAX || bytes >= CHUNK_BYTES_MAX {
-                let full = std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK_ROWS_MAX));
-                before = self.check(full, before).await;
-                bytes = 0;
+            while let Some(event) = sweep.next() {
+                self.add(event, &mut open).await;
             }
         }
-        self.check(chunk, before).await;
-        while !self.running.is_empty() {
-            self.gather().await;
+        sweep.end();
+        while let Some(event) = sweep.next() {
+            self.add(event, &mut open).await;
+        }
+        self.close(open).await;
+        Ok(())
+    }
+
+    /// An event that has the id of one in a cohort leads to either.
+    async fn check_ids(&mut self, mut shared: Rows<'_, (i64, i64)>) -> Result<(), StoreError> {
+        while let Some((cohort, event)) = shared.try_next().await? {
+            let why = format!("event {event} has the id of one of them");
+            self.broken.add(|| Finding::of_cohort(Some(cohort), "id", &why));
         }
         Ok(())
     }
 
+    /// What came of it, rows without events first: they explain what is missing.
+    fn finish(self) -> Checked {
+        let Run { broken, mut checked, .. } = self;
+        let of_events = std::mem::replace(&mut checked.findings, broken);
+        checked.findings.append(of_events);
+        checked
+    }
+
+    /// The next event in order.
+    async fn add<R: EventRow>(&mut self, row: R, open: &mut Open<R>) {
+        open.bytes += row.size();
+        if !self.unmet.is_empty()
+            && let Some(id) = row.id()
+        {
+            self.unmet.remove(&id);
+        }
+        open.rows.push(row);
+        if open.rows.len() == CHUNK_ROWS_MAX || open.bytes >= CHUNK_BYTES_MAX {
+            let full = std::mem::replace(open, Open::new());
+            open.before = self.check(full).await;
+        }
+    }
+
+    /// There are no more: wait for all chunks.
+    async fn close<R: EventRow>(&mut self, open: Open<R>) {
+        self.check(open).await;
+        while !self.running.is_empty() {
+            self.gather().await;
+        }
+    }
+
     /// Begin to check a chunk, as soon as there is room for it. Returns how it ends.
-    async fn check<R: EventRow>(&mut self, rows: Vec<R>, before: Option<Before>) -> Option<Before> {
+    async fn check<R: EventRow>(&mut self, chunk: Open<R>) -> Option<Before> {
+        let Open { rows, before, .. } = chunk;
         if self.running.len() == self.running_max {
             self.gather().await;
         }

@@ -7,9 +7,14 @@ use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 use super::cell::Cell;
 
 // Places of columns in `scan_events.sql`.
-const STREAM_ID: usize = 2;
-const EVENT_BYTES: usize = 7;
-const ID: usize = 8;
+pub(super) const STREAM_TYPE: usize = 1;
+pub(super) const STREAM_ID: usize = 2;
+pub(super) const VERSION: usize = 3;
+pub(super) const EVENT_HASH: usize = 6;
+pub(super) const EVENT_BYTES: usize = 7;
+pub(super) const ID: usize = 8;
+/// So many are of one event.
+pub(super) const COLUMNS: usize = 9;
 
 /// The columns of one event.
 pub(super) struct Stored<'r> {
@@ -49,12 +54,12 @@ pub(super) trait EventRow: Send + 'static {
     fn stored(&self) -> Stored<'_> {
         Stored {
             tenant_id: self.cell(0),
-            stream_type: self.cell(1),
+            stream_type: self.cell(STREAM_TYPE),
             stream_id: self.cell(STREAM_ID),
-            version: self.cell(3),
+            version: self.cell(VERSION),
             event_type: self.cell(4),
             occurred_at: self.cell(5),
-            event_hash: self.cell(6),
+            event_hash: self.cell(EVENT_HASH),
             event_bytes: self.cell(EVENT_BYTES),
             id: self.cell(ID),
         }
@@ -74,10 +79,10 @@ impl EventRow for PgRow {
             5 | ID => {
                 bytes.try_into().map_or(Cell::blob(bytes), |bytes| Cell::Integer(i64::from_be_bytes(bytes)))
             }
-            3 => bytes
+            VERSION => bytes
                 .try_into()
                 .map_or(Cell::blob(bytes), |bytes| Cell::Integer(i32::from_be_bytes(bytes).into())),
-            1 | 4 => Cell::text(bytes),
+            STREAM_TYPE | 4 => Cell::text(bytes),
             _ => Cell::blob(bytes),
         }
     }

@@ -4,6 +4,7 @@
 //! could fall between two of them: SQLite keeps NULL and values of any type in any column, and without
 //! the unique index a version can be there twice.
 
+use bpc_core::cohort::first_of_millisecond;
 use bpc_core::{StreamId, TenantId};
 use futures_util::stream::BoxStream;
 use sqlx::postgres::PgRow;
@@ -25,10 +26,11 @@ pub(super) fn sqlite_rows(conn: &mut SqliteConnection, tenant: Option<TenantId>)
     sqlx::query(include_str!("../../sqlite/sql/scan_events.sql")).bind(tenant.map(|id| id.0)).fetch(conn)
 }
 
-/// Rows of some streams.
+/// Rows of some streams, and perhaps of others in the same cohorts.
 pub(super) fn postgres_rows_of<'c>(conn: &'c mut PgConnection, streams: &[StreamId]) -> Rows<'c, PgRow> {
+    let earliest: Vec<Uuid> = streams.iter().map(|id| first_of_millisecond(*id).0).collect();
     let streams: Vec<Uuid> = streams.iter().map(|id| id.0).collect();
-    sqlx::query(include_str!("../../postgres/sql/scan_streams.sql")).bind(streams).fetch(conn)
+    sqlx::query(include_str!("../../postgres/sql/scan_streams.sql")).bind(streams).bind(earliest).fetch(conn)
 }
 
 /// Rows of one stream.
@@ -36,12 +38,9 @@ pub(super) fn sqlite_rows_of(conn: &mut SqliteConnection, stream: StreamId) -> R
     sqlx::query(include_str!("../../sqlite/sql/scan_streams.sql")).bind(stream.0).fetch(conn)
 }
 
-/// How many events the table holds. The scan follows an index, and an index that was kept from
-/// learning of a row would hide it.
-pub(in crate::verify) async fn count_events(
-    conn: Conn<'_>,
-    tenant: Option<TenantId>,
-) -> Result<u64, StoreError> {
+/// How many rows the tables hold. The scan follows indexes, and an index that was kept from learning of a
+/// row would hide it.
+pub(super) async fn count_rows(conn: Conn<'_>, tenant: Option<TenantId>) -> Result<u64, StoreError> {
     let tenant = tenant.map(|id| id.0);
     let count: i64 = match conn {
         Conn::Postgres(conn) => {
@@ -57,6 +56,11 @@ pub(in crate::verify) async fn count_events(
         }
     };
     Ok(count.max(0) as u64)
+}
+
+/// Ids that two events have: one of a cohort, and one of its own row. The id of the cohort comes first.
+pub(super) fn shared_ids(conn: &mut PgConnection) -> Rows<'_, (i64, i64)> {
+    sqlx::query_as(include_str!("../../postgres/verify/shared_ids.sql")).fetch(conn)
 }
 
 /// Until the transaction ends, or [`INDEXES_AGAIN`].

@@ -2,9 +2,13 @@
 //!
 //! In the layout in which PostgreSQL copies rows out, whatever they come from: a number of columns, then
 //! each behind its length. Columns of fixed size come first, so most of a row is found without
-//! looking for it.
+//! looking for it. A row is one event, or a cohort of them; how many columns it has tells which.
 
 use std::ops::Range;
+
+use bpc_core::job;
+
+use crate::verify::cohort::Cohort;
 
 /// Rows, one behind the other.
 #[derive(Clone, Debug, Default)]
@@ -14,19 +18,39 @@ pub(in crate::verify) struct Batch {
     start: u32,
     /// What is taken from each row as it comes, while its bytes are at hand: nobody needs to look at rows that are
     /// not for him.
-    marks: Vec<Mark>,
+    rows: Vec<RowMark>,
+    /// The events in the rows, once they are told apart.
+    events: Vec<EventMark>,
+    has_damage: bool,
 }
 
 /// A row as far as it must be known to those who do not check it.
 #[derive(Clone, Copy, Debug)]
-struct Mark {
+struct RowMark {
     /// Insertion id, if it has one.
     id: Option<i64>,
     /// Where its bytes are.
     start: u32,
     end: u32,
+    /// Which checker it is for, if it is one event.
+    share: Share,
+    is_cohort: bool,
+}
+
+/// An event as far as it must be known to those who do not check it.
+#[derive(Clone, Copy, Debug)]
+struct EventMark {
+    /// Insertion id, if it has one.
+    id: Option<i64>,
+    /// Where the row is that it is in.
+    start: u32,
+    end: u32,
+    /// Where its own bytes are, if that row is a cohort.
+    line: Option<(u32, u32)>,
     /// Which checker it is for, before it is known how many there are.
     share: Share,
+    /// The place among those of a cohort.
+    place: u8,
 }
 
 /// What rows of one stream have in common, and rows of different streams hardly.
@@ -37,7 +61,11 @@ impl Share {
     /// The last bytes of a stream's id are random, or a hash; if somebody chose them, all the work is done by one. What
     /// is not even a row with a stream is as good as any.
     fn of(row: &[u8]) -> Self {
-        stream_of(row).map_or(Share(0), |stream| Share(u16::from_le_bytes([stream[15], stream[14]])))
+        stream_of(row).map_or(Share(0), Share::of_stream)
+    }
+
+    fn of_stream(stream: &[u8; 16]) -> Self {
+        Share(u16::from_le_bytes([stream[15], stream[14]]))
     }
 
     /// Which of so many checkers it is for.
@@ -61,7 +89,7 @@ pub(in crate::verify) struct Row<'a> {
     pub(in crate::verify) event_bytes: &'a [u8],
 }
 
-/// Columns of a row, in this order.
+/// Columns of a row that is one event, in this order.
 pub(in crate::verify) const COLUMNS: [&str; 9] = [
     "id",
     "stream_id",
@@ -74,10 +102,29 @@ pub(in crate::verify) const COLUMNS: [&str; 9] = [
     "event_bytes",
 ];
 
+/// Columns of a row that is a cohort, in this order.
+pub(in crate::verify) const COHORT_COLUMNS: [&str; 10] = [
+    "id",
+    "version",
+    "occurred_at",
+    "tenant_id",
+    "first_stream_id",
+    "last_stream_id",
+    "event_type",
+    "stream_ids",
+    "event_hashes",
+    "event_lines",
+];
+
 impl Batch {
-    /// So many rows.
+    /// So many events, once they are told apart.
     pub(in crate::verify) fn len(&self) -> usize {
-        self.marks.len()
+        self.events.len()
+    }
+
+    /// So many rows.
+    pub(in crate::verify) fn row_count(&self) -> usize {
+        self.rows.len()
     }
 
     /// The same memory without rows.
@@ -89,7 +136,9 @@ impl Batch {
     /// The same bytes, which mean nothing any more: who writes over them need not wipe them first.
     pub(in crate::verify) fn forget_rows(&mut self) {
         self.start = 0;
-        self.marks.clear();
+        self.rows.clear();
+        self.events.clear();
+        self.has_damage = false;
     }
 
     /// What was appended to `bytes` since the last row is a row.
@@ -110,41 +159,129 @@ impl Batch {
     pub(in crate::verify) fn row_at(&mut self, place: Range<usize>) {
         let row = &self.bytes[place.clone()];
         let (id, share) = (id_of(row), Share::of(row));
-        self.marks.push(Mark { id, start: place.start as u32, end: place.end as u32, share });
+        let is_cohort = row.starts_with(&(COHORT_COLUMNS.len() as i16).to_be_bytes());
+        self.rows.push(RowMark { id, start: place.start as u32, end: place.end as u32, share, is_cohort });
     }
 
     /// Put rows in the order of their ids; their bytes stay where they are.
     pub(in crate::verify) fn sort(&mut self) {
-        self.marks.sort_by_key(|mark| mark.id);
+        self.rows.sort_by_key(|row| row.id);
     }
 
     /// Take out what has an id above this one.
     pub(in crate::verify) fn take_above(&mut self, id: i64, mut taken: impl FnMut(i64, &[u8])) {
         let bytes = &self.bytes;
-        self.marks.retain(|mark| match mark.id {
+        self.rows.retain(|row| match row.id {
             Some(above) if above > id => {
-                taken(above, &bytes[mark.start as usize..mark.end as usize]);
+                taken(above, &bytes[row.start as usize..row.end as usize]);
                 false
             }
             _ => true,
         });
     }
 
-    /// The insertion id of each row, even one that is not as it should be, if it has one.
-    pub(in crate::verify) fn ids(&self) -> impl Iterator<Item = Option<i64>> {
-        self.marks.iter().map(|mark| mark.id)
+    /// Take out what has this id or one below it, or none at all, from rows in the order of their ids.
+    pub(in crate::verify) fn take_up_to(&mut self, id: Option<i64>, mut taken: impl FnMut(&[u8])) {
+        let until = self.rows.partition_point(|row| row.id <= id);
+        for row in self.rows.drain(..until) {
+            taken(&self.bytes[row.start as usize..row.end as usize]);
+        }
     }
 
-    /// The rows of one of so many shards, by number.
-    pub(super) fn rows_of(&self, shard: usize, shards: usize) -> impl Iterator<Item = (u32, &[u8])> {
-        let rows = self.marks.iter().enumerate();
-        rows.filter(move |(_, mark)| mark.share.shard(shards) == shard)
-            .map(|(number, mark)| (number as u32, &self.bytes[mark.start as usize..mark.end as usize]))
+    /// The highest id, of rows in the order of their ids.
+    pub(in crate::verify) fn last_id(&self) -> Option<i64> {
+        self.rows.last()?.id
+    }
+
+    /// The insertion id of each row, even one that is not as it should be, if it has one.
+    pub(in crate::verify) fn row_ids(&self) -> impl Iterator<Item = Option<i64>> {
+        self.rows.iter().map(|row| row.id)
     }
 
     /// The bytes of each row.
+    #[cfg(test)]
     pub(in crate::verify) fn rows(&self) -> impl Iterator<Item = &[u8]> {
-        self.marks.iter().map(|mark| &self.bytes[mark.start as usize..mark.end as usize])
+        self.rows.iter().map(|row| &self.bytes[row.start as usize..row.end as usize])
+    }
+
+    /// Tell the events apart that are in the rows, which are complete and in order. Every id should be higher than those
+    /// of the batches before.
+    pub(in crate::verify) fn tell_events(&mut self, highest_id: &mut Option<i64>) {
+        self.events.clear();
+        for row in &self.rows {
+            let RowMark { id, start, end, share, is_cohort } = *row;
+            if !is_cohort {
+                self.events.push(EventMark { id, start, end, line: None, share, place: 0 });
+                self.has_damage |= id <= *highest_id;
+                *highest_id = id.max(*highest_id);
+                continue;
+            }
+            let before = self.events.len();
+            let bytes = &self.bytes[start as usize..end as usize];
+            let is_sound = CohortRow::read(bytes).is_some_and(|row| {
+                // The last column is what the row ends with.
+                let lines = end as usize - row.cohort.event_lines.len();
+                let events = row.cohort.events(|place, line| {
+                    let line = Some(((lines + line.start) as u32, (lines + line.end) as u32));
+                    let share = Share::of_stream(row.cohort.stream_id(place));
+                    let id = Some(row.cohort.id + place as i64);
+                    self.events.push(EventMark { id, start, end, line, share, place: place as u8 });
+                });
+                events.is_ok()
+            });
+            if !is_sound {
+                self.events.truncate(before);
+            }
+            self.has_damage |= !is_sound || id <= *highest_id;
+            *highest_id = self.events.last().and_then(|event| event.id).max(*highest_id);
+        }
+    }
+
+    /// Is there a row whose events cannot be told, or that has no id of its own?
+    pub(in crate::verify) fn has_damage(&self) -> bool {
+        self.has_damage
+    }
+
+    /// The insertion id of each event, even one that is not as it should be, if it has one.
+    pub(in crate::verify) fn ids(&self) -> impl Iterator<Item = Option<i64>> {
+        self.events.iter().map(|event| event.id)
+    }
+
+    /// An event by its number; `None` for what is not even a row.
+    pub(in crate::verify) fn event(&self, number: usize) -> Option<Row<'_>> {
+        self.read(&self.events[number])
+    }
+
+    /// The events of one of so many shards, by number.
+    pub(super) fn events_of(
+        &self,
+        shard: usize,
+        shards: usize,
+    ) -> impl Iterator<Item = (u32, Option<Row<'_>>)> {
+        let events = self.events.iter().enumerate();
+        events
+            .filter(move |(_, event)| event.share.shard(shards) == shard)
+            .map(|(number, event)| (number as u32, self.read(event)))
+    }
+
+    fn read(&self, event: &EventMark) -> Option<Row<'_>> {
+        let row = &self.bytes[event.start as usize..event.end as usize];
+        let Some((start, end)) = event.line else {
+            return Row::read(row);
+        };
+        let place = event.place.into();
+        let CohortRow { version, occurred_at, tenant_id, event_type, cohort } = CohortRow::read(row)?;
+        Some(Row {
+            id: cohort.id + i64::from(event.place),
+            stream_id: cohort.stream_id(place),
+            version,
+            occurred_at,
+            tenant_id,
+            event_hash: cohort.event_hash(place),
+            stream_type: job::STREAM_TYPE.as_bytes(),
+            event_type,
+            event_bytes: &self.bytes[start as usize..end as usize],
+        })
     }
 
     /// Append one column of a row that is put together here.
@@ -175,6 +312,33 @@ impl<'a> Row<'a> {
             event_bytes: next(&mut rest)?,
         };
         rest.is_empty().then_some(row)
+    }
+}
+
+/// The columns of a row that is a cohort, borrowed; as in [`Row`], all are there.
+struct CohortRow<'a> {
+    version: i32,
+    occurred_at: i64,
+    tenant_id: &'a [u8; 16],
+    event_type: &'a [u8],
+    cohort: Cohort<'a>,
+}
+
+impl<'a> CohortRow<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(&(COHORT_COLUMNS.len() as i16).to_be_bytes())?;
+        let id = i64::from_be_bytes(*fixed(&mut rest)?);
+        let version = i32::from_be_bytes(*fixed(&mut rest)?);
+        let occurred_at = i64::from_be_bytes(*fixed(&mut rest)?);
+        let tenant_id = fixed(&mut rest)?;
+        let first_stream_id = fixed::<16>(&mut rest)?;
+        let last_stream_id = fixed::<16>(&mut rest)?;
+        let event_type = next(&mut rest)?;
+        let stream_ids = next(&mut rest)?;
+        let event_hashes = next(&mut rest)?;
+        let event_lines = next(&mut rest)?;
+        let cohort = Cohort { id, first_stream_id, last_stream_id, stream_ids, event_hashes, event_lines };
+        rest.is_empty().then_some(CohortRow { version, occurred_at, tenant_id, event_type, cohort })
     }
 }
 

@@ -35,17 +35,22 @@ impl Checker {
         Checker { reader: Reader::new(keys), live, suspects: Suspects::default(), is_first_run }
     }
 
-    /// Check rows of the database. `each` gets the number of each, and the leaf of what the event says it is, if it
+    /// Something was read that is not even a row, and belongs to no stream.
+    pub(super) fn doubt_everything(&mut self) {
+        self.suspects.all = true;
+    }
+
+    /// Check events of the database. `each` gets the number of each, and the leaf of what the event says it is, if it
     /// says so.
     pub(super) fn take<'r>(
         &mut self,
-        mut rows: impl Iterator<Item = (u32, &'r [u8])>,
+        mut rows: impl Iterator<Item = (u32, Option<Row<'r>>)>,
         mut each: impl FnMut(u32, Option<Hash>),
     ) {
         let mut some = Vec::with_capacity(AT_ONCE);
         loop {
             some.extend(rows.by_ref().take(AT_ONCE).map(|(number, row)| {
-                let row = Row::read(row).map(|row| (row, self.reader.keys.stream(*row.stream_id)));
+                let row = row.map(|row| (row, self.reader.keys.stream(*row.stream_id)));
                 (number, row)
             }));
             if some.is_empty() {
@@ -53,8 +58,9 @@ impl Checker {
             }
             self.live.fetch(some.iter().filter_map(|(_, row)| row.map(|(_, stream)| stream)));
             for (number, row) in some.drain(..) {
-                // What is not even a row belongs to no stream.
-                self.suspects.all |= row.is_none();
+                if row.is_none() {
+                    self.doubt_everything();
+                }
                 each(number, row.and_then(|(row, stream)| self.take_row(&row, stream)));
             }
         }

@@ -22,5 +22,5 @@ pub use runs::{Chained, Chainer, Runs};
 pub use suspects::Suspects;
 pub use tally::Tally;
 
-pub(super) use batch::{Batch, COLUMNS, Row};
+pub(super) use batch::{Batch, COHORT_COLUMNS, COLUMNS};
 pub(super) use scan::{Batches, Gather, Leaves, Outlet, ScanError, batches, scan};

@@ -32,6 +32,8 @@ pub(in crate::verify) struct Batches {
 pub(in crate::verify) struct Outlet {
     to: mpsc::Sender<Result<Batch, ScanError>>,
     spent: mpsc::Receiver<Batch>,
+    /// Of all events that were passed on.
+    highest_id: Option<i64>,
 }
 
 /// Why a run over all events ended early.
@@ -59,13 +61,14 @@ impl From<sqlx::Error> for ScanError {
 pub(in crate::verify) fn batches() -> (Outlet, Batches) {
     let (to, from) = mpsc::channel(AHEAD);
     let (give_back, spent) = mpsc::channel(IN_FLIGHT_MAX + AHEAD);
-    (Outlet { to, spent }, Batches { from, spent: give_back })
+    (Outlet { to, spent, highest_id: None }, Batches { from, spent: give_back })
 }
 
 impl Outlet {
-    /// Send a batch on, if there is one; `false` if nobody listens any more. For threads that may wait.
-    pub(in crate::verify) fn blocking_pass_on(&mut self, full: Option<Batch>) -> bool {
-        full.is_none_or(|full| self.to.blocking_send(Ok(full)).is_ok())
+    /// Send a batch on; `false` if nobody listens any more. For threads that may wait.
+    pub(in crate::verify) fn blocking_pass_on(&mut self, mut full: Batch) -> bool {
+        full.tell_events(&mut self.highest_id);
+        self.to.blocking_send(Ok(full)).is_ok()
     }
 
     /// Tell of a failure, as the last thing.
@@ -156,7 +159,10 @@ impl Shard {
             let mut checker = Checker::new(keys, range, bytes_max);
             while let Some(batch) = batches.blocking_recv() {
                 let mut checked = Vec::with_capacity(batch.len() / shards + batch.len() / 8);
-                checker.take(batch.rows_of(at, shards), |number, leaf| checked.push((number, leaf)));
+                if batch.has_damage() {
+                    checker.doubt_everything();
+                }
+                checker.take(batch.events_of(at, shards), |number, leaf| checked.push((number, leaf)));
                 if leaves.blocking_send(checked).is_err() {
                     break;
                 }

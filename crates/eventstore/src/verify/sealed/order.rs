@@ -13,7 +13,7 @@ use crate::portable;
 use crate::read::read_events_by_id;
 use crate::seal::{IdRange, OrderRow, SealedHead, Unsealed, order_rows, read_tile};
 use crate::verify::finding::{Finding, Findings};
-use crate::verify::quick::{Batch, Gather, Leaves, Row};
+use crate::verify::quick::{Batch, Gather, Leaves};
 
 use super::tree::{EventLeaf, TreeCheck, UpperTiles};
 
@@ -59,6 +59,7 @@ pub(in crate::verify) struct OrderCheck<'t, P> {
     findings: Findings,
     unsealed: Unsealed,
     events: u64,
+    rows: u64,
     progress: P,
 }
 
@@ -76,6 +77,8 @@ pub(in crate::verify) struct Ordered {
     pub(in crate::verify) findings: Findings,
     pub(in crate::verify) unsealed: Unsealed,
     pub(in crate::verify) events: u64,
+    /// Rows that they came in.
+    pub(in crate::verify) rows: u64,
 }
 
 impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
@@ -101,6 +104,7 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
             findings: Findings::keeping(findings_max),
             unsealed: Unsealed::default(),
             events: 0,
+            rows: 0,
             progress,
             seal,
         }
@@ -125,7 +129,8 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
         self.check_late_events().await?;
         let (roots, of_tree) = self.tree.finish();
         self.findings.append(of_tree);
-        Ok(Ordered { roots, findings: self.findings, unsealed: self.unsealed, events: self.events })
+        let OrderCheck { findings, unsealed, events, rows, .. } = self;
+        Ok(Ordered { roots, findings, unsealed, events, rows })
     }
 
     fn meet(&mut self, id: i64, occurred_at: Option<i64>, leaf: Option<Hash>) {
@@ -294,7 +299,7 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
 
 impl<P: FnMut(u64)> Gather for OrderCheck<'_, P> {
     async fn take(&mut self, batch: &Batch, leaves: Leaves) -> Result<(), StoreError> {
-        for ((id, row), leaf) in batch.ids().zip(batch.rows()).zip(leaves) {
+        for (number, (id, leaf)) in batch.ids().zip(leaves).enumerate() {
             let Some(id) = id else { continue };
             // The common case: events come in the order in which they were sealed.
             let is_next = self.waiting.is_empty()
@@ -307,11 +312,12 @@ impl<P: FnMut(u64)> Gather for OrderCheck<'_, P> {
                 self.place(EventLeaf { event_id: Some(id), leaf }).await?;
                 continue;
             }
-            let occurred_at = Row::read(row).map(|row| row.occurred_at);
+            let occurred_at = batch.event(number).map(|event| event.occurred_at);
             self.meet(id, occurred_at, leaf);
             self.advance().await?;
         }
         self.events += batch.len() as u64;
+        self.rows += batch.row_count() as u64;
         (self.progress)(self.events);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! All events of a database in the order of their insertion, as fast as it can hand them out.
 
+mod merge;
 mod postgres;
 mod sqlite;
 mod window;

@@ -44,14 +44,14 @@ fn read(file: PathBuf, outlet: &mut Outlet) -> rusqlite::Result<()> {
             column(&mut batch, *kind, row.get_ref(index)?);
         }
         batch.end_row();
-        if batch.len() == BATCH_ROWS_MAX || batch.bytes.len() >= BATCH_BYTES_MAX {
-            if !outlet.blocking_pass_on(Some(batch)) {
+        if batch.row_count() == BATCH_ROWS_MAX || batch.bytes.len() >= BATCH_BYTES_MAX {
+            if !outlet.blocking_pass_on(batch) {
                 return Ok(());
             }
             batch = outlet.empty();
         }
     }
-    outlet.blocking_pass_on(Some(batch));
+    outlet.blocking_pass_on(batch);
     Ok(())
 }
 

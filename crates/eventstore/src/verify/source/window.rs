@@ -41,11 +41,11 @@ impl Window {
 
     /// The next batch of the table. Returns one in order as soon as enough was read beyond it.
     pub(super) fn take(&mut self, batch: Batch) -> Result<Option<Batch>, ScanError> {
-        if batch.len() == 0 {
+        if batch.row_count() == 0 {
             return Ok(None);
         }
         let mut lowest = i64::MAX;
-        for id in batch.ids() {
+        for id in batch.row_ids() {
             lowest = lowest.min(id.ok_or(ScanError::Disordered)?);
         }
         self.waiting.push_back((lowest, batch));
@@ -76,7 +76,7 @@ impl Window {
             batch.push(&row);
         }
         batch.sort();
-        for id in batch.ids().flatten() {
+        for id in batch.row_ids().flatten() {
             if Some(id) <= self.passed {
                 return Err(ScanError::Disordered);
             }
@@ -108,7 +108,7 @@ mod tests {
         let mut window = Window { early_bytes_max, ..Window::new() };
         let mut passed = Vec::new();
         let mut add = |batch: Batch| {
-            for (id, row) in batch.ids().zip(batch.rows()) {
+            for (id, row) in batch.row_ids().zip(batch.rows()) {
                 let id = id.unwrap();
                 assert_eq!(batch_of_one(row), [id], "the bytes of a row stay with it");
                 passed.push(id);
@@ -126,7 +126,7 @@ mod tests {
     fn batch_of_one(row: &[u8]) -> Vec<i64> {
         let mut batch = Batch::default();
         batch.push(row);
-        batch.ids().flatten().collect()
+        batch.row_ids().flatten().collect()
     }
 
     #[test]

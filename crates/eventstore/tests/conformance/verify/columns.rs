@@ -136,7 +136,8 @@ on_both_databases! {
         lift_guards(&store, &db).await;
         let event = &events_of(&store, stream("notes")).await[0];
         if db.kind() == DatabaseKind::Postgres {
-            run_sql(&store, "ALTER TABLE events ALTER id DROP IDENTITY").await.unwrap();
+            let sql = "ALTER TABLE cohort_events ALTER id DROP DEFAULT; ALTER TABLE events ALTER id DROP IDENTITY";
+            run_sql(&store, sql).await.unwrap();
         }
         set(&store, event.id, "id", &Value::Integer(4711)).await;
         assert!(report(&store).await.is_sound());

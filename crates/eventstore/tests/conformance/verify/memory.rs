@@ -21,7 +21,10 @@ on_both_databases! {
                 let plan = plan.join("\n");
                 // A full sort would be named just "Sort".
                 assert!(plan.starts_with("Incremental Sort"), "{plan}");
-                assert!(plan.contains("Index Scan using events_stream_version"), "{plan}");
+                assert!(plan.contains("Presorted Key: events.stream_id, events.version\n"), "{plan}");
+                for index in ["events_stream_version", "cohort_events_stream_version"] {
+                    assert!(plan.contains(&format!("Index Scan using {index} on")), "{plan}");
+                }
             }
             Conn::Sqlite(conn) => {
                 let scan = include_str!("../../../src/sqlite/sql/scan_events.sql");

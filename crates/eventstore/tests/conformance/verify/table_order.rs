@@ -40,9 +40,11 @@ async fn a_table_in_any_order_is_sound_and_says_what_was_changed() {
         // Backwards, at random, two that changed places, one far too early and one far too late.
         "-id".to_owned(),
         "md5(id::text)".to_owned(),
-        format!("CASE id WHEN {highest} - 9 THEN id + 1 WHEN {highest} - 8 THEN id - 1 ELSE id END"),
+        format!(
+            "CASE id WHEN {highest} - 9 * 64 THEN id + 65 WHEN {highest} - 8 * 64 THEN id - 65 ELSE id END"
+        ),
         format!("CASE id WHEN {highest} THEN 1 ELSE id END"),
-        format!("CASE id WHEN 3 THEN {highest} ELSE id END"),
+        format!("CASE id WHEN 3 * 64 THEN {highest} ELSE id END"),
     ];
     for order in orders {
         lie_by(&store, &order).await;
@@ -50,7 +52,7 @@ async fn a_table_in_any_order_is_sound_and_says_what_was_changed() {
         assert!(sound.is_sound(), "{order}: {:#?}", sound.findings);
         assert_eq!(sound.events, rows, "{order}");
     }
-    let change = "ALTER TABLE events DISABLE TRIGGER ALL; UPDATE events SET occurred_at = occurred_at + 1 WHERE id = 20";
+    let change = "ALTER TABLE events DISABLE TRIGGER ALL; UPDATE events SET occurred_at = occurred_at + 1 WHERE id = 20 * 64";
     run_sql(&store, change).await.unwrap();
     for order in ["id", "-id", "md5(id::text)"] {
         lie_by(&store, order).await;
