@@ -9,6 +9,7 @@ mod blobs;
 mod cohort;
 mod exact;
 mod finding;
+mod lookup;
 pub mod quick;
 mod run;
 mod sealed;

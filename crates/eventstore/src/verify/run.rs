@@ -4,21 +4,21 @@ use std::time::{Duration, Instant};
 
 use bpc_core::merkle::EMPTY_ROOT;
 use bpc_core::note::{Checkpoint, SignedNote};
-use bpc_core::{StreamId, Timestamp, job};
+use bpc_core::{StreamId, Timestamp};
 use tokio::task::JoinHandle;
-use uuid::Uuid;
 
 use crate::database::{Conn, Database};
 use crate::error::StoreError;
+use crate::postgres;
 use crate::seal::{
     IdRange, Keyring, SealedHead, Standing, Unsealed, highest_sealed_id, position_of, read_sealed,
     sealed_head,
 };
 use crate::store::Store;
-use crate::{portable, postgres};
 
 use super::exact::{self, Checked};
 use super::finding::{Finding, Findings, L0, L1, L2, L3};
+use super::lookup::stream_of;
 use super::quick::{Batch, Batches, Gather, Keys, Leaves, ScanError, Suspects, scan};
 use super::sealed::{
     OrderCheck, Ordered, Seal, check_checkpoints, check_kept, check_keys, check_surplus, check_witnesses,
@@ -378,23 +378,6 @@ async fn locate(conn: &mut Conn<'_>, findings: &mut [Finding]) -> Result<(), Sto
         }
     }
     Ok(())
-}
-
-/// The stream and version of the event with that insertion id, unless they are what is wrong with it.
-async fn stream_of(conn: &mut Conn<'_>, id: i64) -> Result<Option<(String, StreamId, i64)>, StoreError> {
-    let sql = "SELECT stream_type, stream_id, version FROM events WHERE id = $1";
-    let row: Result<Option<(String, Uuid, i32)>, _> =
-        portable!(&mut *conn, c => sqlx::query_as(sql).bind(id).fetch_optional(&mut **c).await);
-    if let Ok(Some((stream_type, stream, version))) = row {
-        return Ok(Some((stream_type, StreamId(stream), version.into())));
-    }
-    let Conn::Postgres(conn) = conn else {
-        return Ok(None);
-    };
-    let sql = include_str!("../postgres/verify/locate_event.sql");
-    let row: Option<(Vec<u8>, i32)> = sqlx::query_as(sql).bind(id).fetch_optional(&mut **conn).await?;
-    let place = row.and_then(|(stream, version)| Some((Uuid::from_slice(&stream).ok()?, version)));
-    Ok(place.map(|(stream, version)| (job::STREAM_TYPE.to_owned(), StreamId(stream), version.into())))
 }
 
 /// One tenant's events alone are no tree: level L0.

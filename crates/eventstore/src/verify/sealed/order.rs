@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 
 use bpc_core::Hash;
-use bpc_core::merkle::event_leaf;
 use bpc_core::tile::{TILE_WIDTH, TileId};
 
 use crate::database::Conn;
 use crate::error::StoreError;
 use crate::portable;
-use crate::read::read_events_by_id;
 use crate::seal::{IdRange, OrderRow, SealedHead, Unsealed, order_rows, read_tile};
 use crate::verify::finding::{Finding, Findings};
+use crate::verify::lookup::leaf_of;
 use crate::verify::quick::{Batch, Gather, Leaves};
 
 use super::tree::{EventLeaf, TreeCheck, UpperTiles};
@@ -172,18 +171,12 @@ impl<'t, P: FnMut(u64)> OrderCheck<'t, P> {
     async fn fetch(&mut self, id: i64) -> Result<EventLeaf, StoreError> {
         let position = self.done;
         let is_worth_a_look = self.has_forgotten || self.findings.has_room();
-        let event = match is_worth_a_look {
-            true => read_events_by_id(&mut self.conn, &[id]).await?.pop(),
+        let leaf = match is_worth_a_look {
+            true => leaf_of(&mut self.conn, id).await?,
             false => None,
         };
-        match event {
-            Some(event) if self.has_forgotten => {
-                let said = event.envelope().ok().zip(event.hash().ok());
-                let leaf = said.map(|(envelope, hash)| {
-                    event_leaf(&envelope.stream_type, envelope.stream_id, envelope.version, &hash)
-                });
-                return Ok(EventLeaf { event_id: Some(id), leaf });
-            }
+        match leaf {
+            Some(leaf) if self.has_forgotten => return Ok(EventLeaf { event_id: Some(id), leaf }),
             Some(_) => self.findings.add(|| Finding {
                 event_id: Some(id),
                 ..Finding::at_position(
