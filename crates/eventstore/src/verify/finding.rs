@@ -88,12 +88,12 @@ impl Finding {
         Finding { tile: Some(tile.to_string()), message: message.into(), ..Finding::at_level(L1, code) }
     }
 
-    /// A row that should hold events of many jobs, and does not.
+    /// A row that should hold events of many jobs, and is not as it should be.
     pub(super) fn of_cohort(id: Option<i64>, column: &'static str, why: &str) -> Self {
         let name = id.map_or_else(|| "NULL".to_owned(), |id| id.to_string());
         Finding {
             column: Some(column),
-            message: format!("row {name} of cohort_events holds no events: {why}"),
+            message: format!("row {name} of cohort_events is no cohort: {why}"),
             event_id: id,
             ..Finding::at_level(L0, COHORT_DAMAGED)
         }

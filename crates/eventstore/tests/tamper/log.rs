@@ -11,6 +11,8 @@ use bpc_eventstore::{Conn, Database, Store, portable};
 use sqlx::{AssertSqlSafe, Executor};
 use uuid::Uuid;
 
+use crate::cohort::CohortRow;
+
 /// Every table of the log, as somebody sees it who holds the database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
@@ -26,9 +28,25 @@ pub struct Log {
     pub late: Vec<(i64, i64)>,
     /// Stored as NULL instead of what is here.
     pub null_hashes: Vec<i64>,
+    /// What is done to rows of cohorts once they are put together.
+    pub bends: Vec<Bend>,
 }
 
-/// One row of `events`.
+/// A change of the row of a cohort with that id.
+#[derive(Clone, Copy, Debug)]
+pub struct Bend {
+    pub id: i64,
+    pub change: fn(&mut CohortRow),
+}
+
+/// Of each row there is one.
+impl PartialEq for Bend {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+/// One row of `events`, or one event in a row of `cohort_events`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     pub id: i64,
@@ -40,6 +58,8 @@ pub struct Event {
     pub occurred_at: i64,
     pub event_hash: Vec<u8>,
     pub event_bytes: Vec<u8>,
+    /// The row that it is in with others. Where it stands there is where it stands among these.
+    pub cohort: Option<i64>,
 }
 
 type Columns = (i64, Uuid, String, Uuid, i32, String, i64, Vec<u8>, Vec<u8>);
@@ -63,7 +83,13 @@ impl Log {
             occurred_at: row.6,
             event_hash: row.7,
             event_bytes: row.8,
+            cohort: None,
         });
+        let mut events: Vec<Event> = events.collect();
+        if let Conn::Postgres(conn) = &mut conn {
+            events.extend(CohortRow::load(conn).await.iter().flat_map(CohortRow::events));
+            events.sort_by_key(|event| event.id);
+        }
         let sql = "SELECT event_ids FROM log_order ORDER BY tile_index";
         let order: Vec<Vec<u8>> =
             portable!(&mut conn, c => sqlx::query_scalar(sql).fetch_all(&mut **c).await).unwrap();
@@ -76,8 +102,8 @@ impl Log {
         let checkpoints = portable!(&mut conn, c => sqlx::query_as(sql).fetch_all(&mut **c).await).unwrap();
         let sql = "SELECT event_id, position FROM late_events ORDER BY event_id";
         let late = portable!(&mut conn, c => sqlx::query_as(sql).fetch_all(&mut **c).await).unwrap();
-        let (first_ids, null_hashes) = (HashMap::new(), Vec::new());
-        Log { events: events.collect(), order, first_ids, tiles, size, root, checkpoints, late, null_hashes }
+        let (first_ids, null_hashes, bends) = (HashMap::new(), Vec::new(), Vec::new());
+        Log { events, order, first_ids, tiles, size, root, checkpoints, late, null_hashes, bends }
     }
 
     /// Put it back, whatever became of it.
@@ -94,13 +120,16 @@ impl Log {
             "INSERT INTO events (id, tenant_id, stream_type, stream_id, version, event_type, occurred_at, event_hash, \
              event_bytes) {overriding} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
         );
-        for it in &self.events {
+        for it in self.events.iter().filter(|event| event.cohort.is_none()) {
             let hash = (!self.null_hashes.contains(&it.id)).then(|| it.event_hash.clone());
             portable!(&mut conn, c => sqlx::query(AssertSqlSafe(sql.as_str()))
                 .bind(it.id).bind(it.tenant_id).bind(&it.stream_type).bind(it.stream_id).bind(it.version)
                 .bind(&it.event_type).bind(it.occurred_at).bind(hash).bind(&it.event_bytes)
                 .execute(&mut **c).await.map(drop))
             .unwrap();
+        }
+        if let Conn::Postgres(conn) = &mut conn {
+            CohortRow::store(&self.cohorts(), conn).await;
         }
         self.store_order(&mut conn).await;
         self.store_tiles(&mut conn).await;
@@ -145,6 +174,20 @@ impl Log {
             .unwrap();
         }
         tx.commit().await.unwrap();
+    }
+
+    /// The rows that hold events of many jobs.
+    fn cohorts(&self) -> Vec<CohortRow> {
+        let mut ids: Vec<i64> = self.events.iter().filter_map(|event| event.cohort).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let row = |id: i64| {
+            let events: Vec<&Event> = self.events.iter().filter(|event| event.cohort == Some(id)).collect();
+            let mut row = CohortRow::of(id, &events);
+            self.bends.iter().filter(|bend| bend.id == id).for_each(|bend| (bend.change)(&mut row));
+            row
+        };
+        ids.into_iter().map(row).collect()
     }
 
     async fn store_order(&self, conn: &mut Conn<'_>) {
@@ -232,6 +275,7 @@ impl Log {
     /// What the best forger without the key does: versions dense again, all hashes right, the order without
     /// what is gone and with what is new, tiles and root made anew.
     pub fn repair(&mut self) {
+        self.close_ranks();
         let mut streams: Vec<Uuid> = self.events.iter().map(|event| event.stream_id).collect();
         streams.sort_unstable();
         streams.dedup();
@@ -247,6 +291,22 @@ impl Log {
             ids.into_iter().filter(|id| *id <= sealed_to && !self.order.contains(id)).collect();
         self.order.extend(missing);
         self.reseal();
+    }
+
+    /// The ids that events in rows of cohorts have there, and the order by those.
+    fn close_ranks(&mut self) {
+        let before: Vec<i64> = self.events.iter().map(|event| event.id).collect();
+        let mut taken: HashMap<i64, i64> = HashMap::new();
+        for event in &mut self.events {
+            if let Some(row) = event.cohort {
+                let place = taken.entry(row).or_insert(0);
+                event.id = row + *place;
+                *place += 1;
+            }
+        }
+        let now: HashMap<i64, i64> =
+            before.into_iter().zip(self.events.iter().map(|event| event.id)).collect();
+        self.order = self.order.iter().filter_map(|id| now.get(id).copied()).collect();
     }
 
     fn renumber(&mut self, stream: StreamId) {
@@ -335,7 +395,9 @@ impl Event {
 pub async fn lift_rules(store: &Store) {
     match &store.database {
         Database::Postgres(pool) => {
-            let sql = "DROP TRIGGER events_append_only ON events; ALTER TABLE events DROP CONSTRAINT events_stream_version; \
+            let sql = "DROP TRIGGER events_append_only ON events; DROP TRIGGER cohort_events_append_only ON cohort_events; \
+                 ALTER TABLE cohort_events DROP CONSTRAINT cohort_events_stream_version; \
+                 CREATE INDEX cohort_events_by_stream ON cohort_events (first_stream_id, version); ALTER TABLE events DROP CONSTRAINT events_stream_version; \
                  ALTER TABLE events ALTER event_hash DROP NOT NULL; ALTER TABLE checkpoints DROP CONSTRAINT checkpoints_pkey";
             pool.execute(sqlx::raw_sql(sql)).await.map(drop).unwrap();
         }

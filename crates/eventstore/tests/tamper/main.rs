@@ -4,7 +4,13 @@
 #[allow(dead_code)]
 mod common;
 
+#[path = "../conformance/verify/alike.rs"]
+mod alike;
+
 mod bits;
+mod cohort;
+mod cohort_bits;
+mod cohort_table;
 mod crash;
 mod log;
 mod pages;

@@ -9,6 +9,7 @@ use bpc_eventstore::verify::{Finding, VerifyOptions, VerifyReport, verify};
 use bpc_eventstore::{Store, add_log_key, add_tenant, entropy, write_events};
 use bpc_testkit::TestDatabase;
 
+use crate::alike::{Alike, alike, write_cohorts};
 use crate::common::{NOW, acme, append, empty_log, notes, stream};
 
 /// The log's name.
@@ -25,11 +26,16 @@ pub fn named(name: &str) -> StreamId {
         "log" => log_stream(),
         "tenant" => acme().into(),
         "job" | "other-job" => job(name).into(),
-        name => stream(name),
+        name => match ALIKE.iter().position(|alike| *alike == name) {
+            Some(number) => alike(number as u8 / 3, number as u8 % 3).into(),
+            None => stream(name),
+        },
     }
 }
 
 const NAMES: [&str; 8] = ["log", "tenant", "job", "other-job", "a", "b", "c", "many"];
+/// Jobs that were enqueued together, three at a time.
+const ALIKE: [&str; 6] = ["one-1", "one-2", "one-3", "two-1", "two-2", "two-3"];
 
 /// A log with a bit of everything, sealed twice, a minute apart, with two events behind.
 ///
@@ -50,6 +56,29 @@ pub async fn log_of(db: &TestDatabase, size: usize) -> Store {
     store
 }
 
+/// A log with cohorts of three jobs, sealed twice, a minute apart, with one row of three events behind.
+///
+/// Positions: 0 tenant, 1 log key; 2 to 4 the first three are enqueued (row 192), 5 to 7 leased (256), 8 to 9 two of them
+/// succeed (320), 10 to 11 the third fails; 12 to 14 notes a; 15 to 17 the others are enqueued (704), 18 to 20 leased
+/// (768); 21 to 22 notes b. The first checkpoint covers 15.
+pub async fn log_of_cohorts(db: &TestDatabase) -> Store {
+    let store = empty_log(db).await;
+    let payload = CanonicalJson::empty_object();
+    add_tenant(&store, "acme", "Acme", "user:ops").await.unwrap();
+    add_log_key(&store, ORIGIN, secret().public_hex(), "user:ops").await.unwrap();
+    let (mut one, mut two) = (Alike::new(0, 3), Alike::new(1, 3));
+    write_cohorts(&store, &[&one.enqueue(&payload), &one.lease(0..3), &one.succeed(0..2)]).await;
+    write(&store, one.fail(2)).await;
+    append(&store, &[notes(stream("a"), 0, 3)]).await.unwrap();
+    seal(&store).await;
+    store.clock.advance(Duration::from_secs(60));
+    write_cohorts(&store, &[&two.enqueue(&payload), &two.lease(0..3)]).await;
+    append(&store, &[notes(stream("b"), 0, 2)]).await.unwrap();
+    seal(&store).await;
+    write_cohorts(&store, &[&two.succeed(0..3)]).await;
+    store
+}
+
 /// Seal everything.
 pub async fn seal(store: &Store) {
     let options = SealOptions { heartbeat: Duration::ZERO, waits: true, ..SealOptions::default() };
@@ -65,7 +94,7 @@ pub async fn report(store: &Store, options: &VerifyOptions) -> VerifyReport {
 pub fn line(finding: &Finding) -> String {
     let mut line = format!("{} {}", finding.level, finding.code);
     if let Some(version) = finding.version {
-        let name = NAMES.into_iter().find(|name| named(name) == finding.stream).unwrap_or("?");
+        let name = NAMES.into_iter().chain(ALIKE).find(|name| named(name) == finding.stream).unwrap_or("?");
         line += &format!(" {name}/{version}");
     }
     if let Some(position) = finding.position {

@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use bpc_core::note::{SignatureKind, VerifierKey};
-use bpc_core::{Hash, StreamId, chain_hash};
+use bpc_core::{Hash, chain_hash};
 use bpc_eventstore::seal::LogSecret;
 use bpc_eventstore::verify::{KeptCheckpoint, VerifyOptions};
 use bpc_testkit::{TestDatabase, on_both_databases};
@@ -21,13 +21,13 @@ use crate::log::{Event, Log, lift_rules};
 use crate::scene::{ORIGIN, line, log_of, named, report, secret};
 
 /// Something that is done to a log without its key.
-struct Tampering {
-    what: &'static str,
-    attack: fn(&mut Log),
+pub struct Tampering {
+    pub what: &'static str,
+    pub attack: fn(&mut Log),
     /// What verify says to it as it is.
-    careless: &'static [&'static str],
+    pub careless: &'static [&'static str],
     /// And after every hash that can be repaired is.
-    repaired: &'static [&'static str],
+    pub repaired: &'static [&'static str],
 }
 
 /// Both checkpoints speak of another log.
@@ -36,7 +36,7 @@ const BOTH: &[&str] =
 /// The log is one event shorter than what was signed for, and its beginning is another.
 const SHORTER: &[&str] = &["L1 CHECKPOINT_MISMATCH @0 checkpoint 13", "L1 CHECKPOINT_AHEAD checkpoint 300"];
 /// There is nothing to repair, or the repair undoes it.
-const NOTHING: &[&str] = &[];
+pub const NOTHING: &[&str] = &[];
 
 const TABLE: &[Tampering] = &[
     // --- what an event says ---
@@ -597,11 +597,25 @@ fn swap_key(log: &mut Log) {
     log.sign(&other, ORIGIN);
 }
 
-async fn check(
-    db: &TestDatabase,
-    cases: impl Iterator<Item = (String, Log, VerifyOptions, Vec<&'static str>)>,
-    store: &bpc_eventstore::Store,
-) {
+type Case = (String, Log, VerifyOptions, Vec<&'static str>);
+
+/// Every line of a table, by both attackers.
+pub fn attacks(table: &[Tampering], sound: &Log) -> impl Iterator<Item = Case> {
+    table.iter().flat_map(|case| {
+        let mut careless = sound.clone();
+        (case.attack)(&mut careless);
+        let mut repaired = careless.clone();
+        repaired.repair();
+        [(careless, case.careless, "careless"), (repaired, case.repaired, "repaired")].map(
+            |(log, expected, how)| {
+                (format!("{} ({how})", case.what), log, VerifyOptions::default(), expected.to_vec())
+            },
+        )
+    })
+}
+
+/// Is exactly that found which is expected?
+pub async fn check(db: &TestDatabase, cases: impl Iterator<Item = Case>, store: &bpc_eventstore::Store) {
     let mut wrong = Vec::new();
     for (what, log, options, expected) in cases {
         log.store(store).await;
@@ -628,16 +642,7 @@ on_both_databases! {
         let untouched = report(&store, &VerifyOptions::default()).await;
         assert!(untouched.is_sound(), "{:#?}", untouched.findings);
         assert_eq!((untouched.held, untouched.up_to_position, untouched.unsealed), (Some("L1"), 300, 2));
-        let cases = TABLE.iter().flat_map(|case| {
-            let mut careless = sound.clone();
-            (case.attack)(&mut careless);
-            let mut repaired = careless.clone();
-            repaired.repair();
-            [(careless, case.careless, "careless"), (repaired, case.repaired, "repaired")].map(|(log, expected, how)| {
-                (format!("{} ({how})", case.what), log, VerifyOptions::default(), expected.to_vec())
-            })
-        });
-        check(&db, cases, &store).await;
+        check(&db, attacks(TABLE, &sound), &store).await;
     }
 
     async fn with_the_key_or_a_key_of_ones_own_what_others_kept_tells(db) {
@@ -712,9 +717,13 @@ on_both_databases! {
 
 #[test]
 fn every_line_of_the_table_is_about_something_else() {
-    let mut names: Vec<_> = TABLE.iter().map(|case| case.what).collect();
+    assert_all_differ(TABLE);
+}
+
+/// No two lines of a table have one name.
+pub fn assert_all_differ(table: &[Tampering]) {
+    let mut names: Vec<_> = table.iter().map(|case| case.what).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), TABLE.len());
-    let _: StreamId = named("a");
+    assert_eq!(names.len(), table.len());
 }

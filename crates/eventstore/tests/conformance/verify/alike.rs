@@ -79,9 +79,9 @@ impl Alike {
     }
 }
 
-/// A job of a cohort.
+/// A job of a cohort. There are other ids between theirs.
 pub fn alike(cohort: u8, number: u8) -> JobId {
-    JobId::fresh(NOW, [0, cohort, 0, 0, 0, 0, 0, 0, 0, number])
+    JobId::fresh(NOW, [0, cohort, 0, 0, 0, 0, 0, 0, number, number])
 }
 
 fn settled(job: Option<&Job>, outcome: Outcome) -> Command {
