@@ -142,8 +142,16 @@ const TABLE: &[Tampering] = &[
     Tampering {
         what: "the id of a job in the middle, by its column",
         attack: |log| bend(log, LEASED, |row| row.stream_ids[31] ^= 8),
-        careless: &["?"],
-        repaired: &["?"],
+        careless: &[
+            "L0 VERSION_GAP one-2/3 @9",
+            "L0 COLUMN_MISMATCH ?/2 @6 stream_id",
+            "L0 VERSION_GAP ?/2 @6",
+        ],
+        repaired: &[
+            "L0 VERSION_GAP one-2/3 @9",
+            "L0 COLUMN_MISMATCH ?/2 @6 stream_id",
+            "L0 VERSION_GAP ?/2 @6",
+        ],
     },
     // --- the row itself ---
     Tampering {
@@ -273,7 +281,7 @@ const TABLE: &[Tampering] = &[
             log.events.swap(two, three);
         },
         careless: broken!("L0 COHORT_DAMAGED one-1/2 @5 stream_ids"),
-        repaired: &["?"],
+        repaired: broken!("L0 COHORT_DAMAGED one-1/2 @5 stream_ids"),
     },
     // --- events and rows that are gone ---
     Tampering {
@@ -358,7 +366,13 @@ const TABLE: &[Tampering] = &[
             log.events.push(twin);
         },
         careless: &["L0 VERSION_DUPLICATE one-2/2"],
-        repaired: &["?"],
+        repaired: &[
+            "L0 COLUMN_MISMATCH one-2/3 @9 version",
+            "L0 HASH_MISMATCH one-2/3 @9 event_hash",
+            "L0 VERSION_DUPLICATE one-2/3",
+            "L1 CHECKPOINT_MISMATCH @0 checkpoint 15",
+            "L1 CHECKPOINT_MISMATCH @0 checkpoint 23",
+        ],
     },
     Tampering {
         what: "a row of events that no job of it has",
@@ -397,8 +411,15 @@ const TABLE: &[Tampering] = &[
             }
             log.events.sort_by_key(|event| event.id);
         },
-        careless: &["?"],
-        repaired: &["?"],
+        careless: &[
+            "L1 EVENT_MISSING @7",
+            "L1 EVENT_NOT_IN_ORDER one-3/2",
+            "L1 LEAF_MISMATCH one-1/3 @5",
+            "L1 LEAF_MISMATCH one-2/3 @6",
+            "L1 LEAF_MISMATCH one-1/2 @8",
+            "L1 LEAF_MISMATCH one-2/2 @9",
+        ],
+        repaired: BOTH,
     },
     Tampering {
         what: "an event with the id of one in a row of many",

@@ -402,11 +402,12 @@ pub async fn lift_rules(store: &Store) {
             pool.execute(sqlx::raw_sql(sql)).await.map(drop).unwrap();
         }
         Database::Sqlite(pools) => {
-            let sql = "DROP TRIGGER events_refuse_update; DROP TRIGGER events_refuse_delete; \
+            let sql = "DROP TRIGGER events_refuse_update; DROP TRIGGER events_refuse_delete; DROP VIEW log_events; \
                  ALTER TABLE events RENAME TO before; \
                  CREATE TABLE events (id INTEGER PRIMARY KEY, occurred_at, version, tenant_id, stream_id, stream_type, \
                      event_type, event_hash, event_bytes); \
                  INSERT INTO events SELECT * FROM before; DROP TABLE before; \
+                 CREATE VIEW log_events AS SELECT * FROM events; \
                  CREATE INDEX events_by_stream ON events (stream_id, version); \
                  ALTER TABLE checkpoints RENAME TO before; CREATE TABLE checkpoints (size INTEGER, note TEXT, made_at INTEGER); \
                  INSERT INTO checkpoints SELECT * FROM before; DROP TABLE before";

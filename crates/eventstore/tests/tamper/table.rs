@@ -221,7 +221,7 @@ const TABLE: &[Tampering] = &[
     // --- events that were never written ---
     Tampering {
         what: "an event inserted at the end of a stream",
-        attack: |log| insert(log, 5000, "a", 4),
+        attack: |log| insert(log, 500_000, "a", 4),
         // Not sealed, so no lie yet: the sealer will seal it like any other.
         careless: NOTHING,
         repaired: NOTHING,
@@ -241,7 +241,7 @@ const TABLE: &[Tampering] = &[
     Tampering {
         what: "an event doubled",
         attack: |log| {
-            let twin = Event { id: 5000, ..log.event(named("a"), 2).clone() };
+            let twin = Event { id: 500_000, ..log.event(named("a"), 2).clone() };
             log.events.push(twin);
         },
         careless: &["L0 VERSION_DUPLICATE a/2"],
@@ -250,7 +250,7 @@ const TABLE: &[Tampering] = &[
     Tampering {
         what: "the first event of a finished job doubled",
         attack: |log| {
-            let twin = Event { id: 5000, ..log.event(named("job"), 1).clone() };
+            let twin = Event { id: 500_000, ..log.event(named("job"), 1).clone() };
             log.events.push(twin);
         },
         careless: &["L0 VERSION_DUPLICATE job/1"],
@@ -264,7 +264,7 @@ const TABLE: &[Tampering] = &[
         what: "two rows of one version, the second with other words and its own hash",
         attack: |log| {
             let before = Hash::from_slice(&log.event(named("a"), 1).event_hash).unwrap();
-            let mut twin = Event { id: 5000, ..log.event(named("a"), 2).clone() };
+            let mut twin = Event { id: 500_000, ..log.event(named("a"), 2).clone() };
             twin.say("\"number\":2", "\"number\":9");
             twin.event_hash = chain_hash(&before, &twin.event_bytes).0.to_vec();
             log.events.push(twin);
