@@ -10,6 +10,7 @@ mod alike;
 mod bits;
 mod cohort;
 mod cohort_bits;
+mod cohort_silence;
 mod cohort_table;
 mod crash;
 mod log;
