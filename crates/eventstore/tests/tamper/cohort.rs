@@ -89,21 +89,20 @@ impl CohortRow {
 
     /// The events in it.
     pub fn events(&self) -> Vec<Event> {
-        let members = self.stream_ids.chunks(16).zip(self.event_hashes.chunks(32));
-        let members = members.zip(self.event_lines.split(|byte| *byte == b'\n')).zip(self.id..);
-        let event = |(((stream, hash), line), id): (((&[u8], &[u8]), &[u8]), i64)| Event {
-            id,
+        let lines = self.event_lines.split(|byte| *byte == b'\n');
+        let event = |(line, place): (&[u8], usize)| Event {
+            id: self.id + place as i64,
             tenant_id: self.tenant_id,
             stream_type: "Job".to_owned(),
-            stream_id: Uuid::from_slice(stream).unwrap(),
+            stream_id: Uuid::from_slice(&self.stream_ids[16 * place..][..16]).unwrap(),
             version: self.version,
             event_type: self.event_type.clone(),
             occurred_at: self.occurred_at,
-            event_hash: hash.to_vec(),
+            event_hash: self.event_hashes[32 * place..][..32].to_vec(),
             event_bytes: line.to_vec(),
             cohort: Some(self.id),
         };
-        members.map(event).collect()
+        lines.zip(0..).map(event).collect()
     }
 
     /// The lines, to do something to.

@@ -59,6 +59,32 @@ async fn transactions_that_were_rolled_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_appear_behind_later_ones() {
+    let db = TestDatabase::postgres().await;
+    let store = log_of_cohorts(&db).await;
+    let mut sealer = sealer(&store, 50);
+    let ([one, ..], [other, ..]) = (rows(10, 64), rows(11, 64));
+    let mut late = store.begin().await.unwrap();
+    write_cohorts_on(&mut late.conn(), &[&one]).await;
+    write_cohorts(&store, &[&other]).await;
+    for _ in 0..3 {
+        sealer.pass().await.unwrap();
+        sound(&store).await;
+    }
+    assert_eq!(sound(&store).await.up_to_position, SIZE + 64);
+    late.commit().await.unwrap();
+    assert_eq!(sound(&store).await.unsealed, 64);
+    let mut left = Vec::new();
+    while left.last() != Some(&0) {
+        sealer.pass().await.unwrap();
+        left.push(sound(&store).await.unsealed);
+        assert!(left.len() < 9, "{left:?}");
+    }
+    assert!(left.len() > 1, "not all in one pass: {left:?}");
+    assert_eq!(sound(&store).await.up_to_position, SIZE + 128);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pass_that_ends_in_the_middle_of_a_row() {
     let db = TestDatabase::postgres().await;
     let store = log_of_cohorts(&db).await;

@@ -155,9 +155,7 @@ impl<P: FnMut(u64)> Run<P> {
         let (mut open, mut sweep) = (Open::new(), Sweep::over(streams));
         while let Some(row) = rows.try_next().await? {
             self.rows += 1;
-            if let Err(broken) = sweep.take(row) {
-                self.broken.add(|| broken);
-            }
+            sweep.take(row, &mut self.broken);
             while let Some(event) = sweep.next() {
                 self.add(event, &mut open).await;
             }

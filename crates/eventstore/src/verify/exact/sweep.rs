@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::cell::Cell;
 use super::row::{COLUMNS, EVENT_BYTES, EVENT_HASH, EventRow, ID, STREAM_ID, STREAM_TYPE, VERSION};
 use crate::verify::cohort::{Broken, Cohort};
-use crate::verify::finding::Finding;
+use crate::verify::finding::{Finding, Findings};
 
 // Places of columns in `scan_events.sql` of PostgreSQL, behind those of an event.
 const IS_COHORT: usize = COLUMNS;
@@ -23,7 +23,7 @@ const STREAM_IDS: usize = COLUMNS + 2;
 /// An event, in a row of its own or taken from one.
 pub(super) enum PostgresEvent {
     Row(PgRow),
-    Member([Cell<'static>; COLUMNS]),
+    Member(Box<[Cell<'static>; COLUMNS]>),
 }
 
 impl EventRow for PostgresEvent {
@@ -55,14 +55,14 @@ impl<'s> Sweep<'s> {
     }
 
     /// The next row. One that is broken is a finding, and nothing else.
-    pub(super) fn take(&mut self, row: PgRow) -> Result<(), Finding> {
+    pub(super) fn take(&mut self, row: PgRow, findings: &mut Findings) {
         let key = self.key(&row);
         self.complete = Some(key);
-        if row.cell(IS_COHORT).bytes() == [1] {
-            return self.take_cohort(&row).map_err(|broken| finding(&row, broken));
+        if row.cell(IS_COHORT).bytes() != [1] {
+            self.waiting.insert(key, PostgresEvent::Row(row));
+        } else if let Err(broken) = self.take_cohort(&row) {
+            findings.add(|| finding(&row, broken));
         }
-        self.waiting.insert(key, PostgresEvent::Row(row));
-        Ok(())
     }
 
     /// There are no more rows.
@@ -99,14 +99,14 @@ impl<'s> Sweep<'s> {
             if self.streams.is_some_and(|streams| !is_wanted(streams)) {
                 continue;
             }
-            let event = PostgresEvent::Member(std::array::from_fn(|column| match column {
+            let event = PostgresEvent::Member(Box::new(std::array::from_fn(|column| match column {
                 STREAM_TYPE => Cell::text(job::STREAM_TYPE.as_bytes()),
                 STREAM_ID => Cell::blob(stream).kept(),
                 EVENT_HASH => Cell::blob(cohort.event_hash(place)).kept(),
                 EVENT_BYTES => Cell::blob(&cohort.event_lines[line.clone()]).kept(),
                 ID => Cell::Integer(id + place as i64),
                 shared => row.cell(shared).kept(),
-            }));
+            })));
             let key = self.key(&event);
             self.waiting.insert(key, event);
         }

@@ -1,9 +1,9 @@
 //! Events of many jobs in one row are checked as if each had its own.
 
 use bpc_core::canonical::canonicalize;
-use bpc_core::{CanonicalJson, EventRecord, TenantId};
-use bpc_eventstore::Store;
-use bpc_eventstore::verify::{VerifyOptions, VerifyReport, event_count_estimate, verify};
+use bpc_core::{BlobFields, CanonicalJson, EventRecord, TenantId};
+use bpc_eventstore::verify::{VerifyOptions, VerifyReport, check_blobs, event_count_estimate, verify};
+use bpc_eventstore::{Blob, Store, put_blob};
 use bpc_testkit::TestDatabase;
 
 use crate::common::{acme, append, notes, run_sql, stream};
@@ -202,6 +202,28 @@ async fn a_cohort_that_no_index_leads_to_is_found() {
         run_sql(&store, "REINDEX TABLE cohort_events").await.unwrap();
         assert!(report(&store).await.is_sound());
     }
+}
+
+#[tokio::test]
+async fn a_blob_that_an_event_in_a_cohort_names_must_be_there() {
+    let db = TestDatabase::postgres().await;
+    let store = small_log(&db).await;
+    let blob = Blob::new(b"a page".to_vec());
+    let payload = format!("{{\"page\":{{\"length\":6,\"sha256\":\"{}\"}}}}", blob.sha256);
+    let payload = canonicalize(payload.as_bytes()).unwrap();
+    for cohort in 0..40 {
+        write_cohorts(&store, &[&Alike::new(cohort, 3).enqueue(&payload)]).await;
+        append(&store, &[notes(stream(&cohort.to_string()), 0, 1)]).await.unwrap();
+    }
+    let missing = check_blobs(&store, &BlobFields::default(), |_| {}).await.unwrap();
+    assert_eq!((missing.named, missing.findings_total), (120, 120));
+    let order: Vec<_> = missing.findings.iter().map(|finding| finding.stream.unwrap()).collect();
+    assert!(order.is_sorted() && order[0] == alike(0, 0).into(), "in the order of writing");
+    let mut tx = store.begin().await.unwrap();
+    put_blob(&mut tx.conn(), &blob).await.unwrap();
+    tx.commit().await.unwrap();
+    let there = check_blobs(&store, &BlobFields::default(), |_| {}).await.unwrap();
+    assert_eq!((there.named, there.findings_total), (120, 0));
 }
 
 /// Rows of 300 KB each, so that a few are more than verify has in sight at once.
