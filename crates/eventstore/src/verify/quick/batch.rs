@@ -1,14 +1,8 @@
-//! Rows of events on their way from a source to the checkers.
-//!
-//! In the layout in which PostgreSQL copies rows out, whatever they come from: a number of columns, then
-//! each behind its length. Columns of fixed size come first, so most of a row is found without
-//! looking for it. A row is one event, or a cohort of them; how many columns it has tells which.
+//! Rows of events on their way from a source to the checkers, in one layout wherever they come from.
 
 use std::ops::Range;
 
-use bpc_core::job;
-
-use crate::verify::cohort::Cohort;
+use super::row::{COLUMNS, CohortRow, Row, id_of, is_cohort, stream_of};
 
 /// Rows, one behind the other.
 #[derive(Clone, Debug, Default)]
@@ -74,48 +68,6 @@ impl Share {
     }
 }
 
-/// The columns of one event, borrowed. What is not as long as it should be, or missing, is not in here:
-/// such a row is for the exact look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::verify) struct Row<'a> {
-    pub(in crate::verify) id: i64,
-    pub(in crate::verify) stream_id: &'a [u8; 16],
-    pub(in crate::verify) version: i32,
-    pub(in crate::verify) occurred_at: i64,
-    pub(in crate::verify) tenant_id: &'a [u8; 16],
-    pub(in crate::verify) event_hash: &'a [u8; 32],
-    pub(in crate::verify) stream_type: &'a [u8],
-    pub(in crate::verify) event_type: &'a [u8],
-    pub(in crate::verify) event_bytes: &'a [u8],
-}
-
-/// Columns of a row that is one event, in this order.
-pub(in crate::verify) const COLUMNS: [&str; 9] = [
-    "id",
-    "stream_id",
-    "version",
-    "occurred_at",
-    "tenant_id",
-    "event_hash",
-    "stream_type",
-    "event_type",
-    "event_bytes",
-];
-
-/// Columns of a row that is a cohort, in this order.
-pub(in crate::verify) const COHORT_COLUMNS: [&str; 10] = [
-    "id",
-    "version",
-    "occurred_at",
-    "tenant_id",
-    "first_stream_id",
-    "last_stream_id",
-    "event_type",
-    "stream_ids",
-    "event_hashes",
-    "event_lines",
-];
-
 impl Batch {
     /// So many events, once they are told apart.
     pub(in crate::verify) fn len(&self) -> usize {
@@ -158,8 +110,7 @@ impl Batch {
     /// These bytes are a row.
     pub(in crate::verify) fn row_at(&mut self, place: Range<usize>) {
         let row = &self.bytes[place.clone()];
-        let (id, share) = (id_of(row), Share::of(row));
-        let is_cohort = row.starts_with(&(COHORT_COLUMNS.len() as i16).to_be_bytes());
+        let (id, share, is_cohort) = (id_of(row), Share::of(row), is_cohort(row));
         self.rows.push(RowMark { id, start: place.start as u32, end: place.end as u32, share, is_cohort });
     }
 
@@ -207,33 +158,37 @@ impl Batch {
     /// Tell the events apart that are in the rows, which are complete and in order. Every id should be higher than those
     /// of the batches before.
     pub(in crate::verify) fn tell_events(&mut self, highest_id: &mut Option<i64>) {
-        self.events.clear();
-        for row in &self.rows {
-            let RowMark { id, start, end, share, is_cohort } = *row;
-            if !is_cohort {
+        for number in 0..self.rows.len() {
+            let row = self.rows[number];
+            self.has_damage |= row.id <= *highest_id;
+            if row.is_cohort {
+                self.tell_cohort(&row);
+            } else {
+                let RowMark { id, start, end, share, .. } = row;
                 self.events.push(EventMark { id, start, end, line: None, share, place: 0 });
-                self.has_damage |= id <= *highest_id;
-                *highest_id = id.max(*highest_id);
-                continue;
             }
-            let before = self.events.len();
-            let bytes = &self.bytes[start as usize..end as usize];
-            let is_sound = CohortRow::read(bytes).is_some_and(|row| {
-                // The last column is what the row ends with.
-                let lines = end as usize - row.cohort.event_lines.len();
-                let events = row.cohort.events(|place, line| {
-                    let line = Some(((lines + line.start) as u32, (lines + line.end) as u32));
-                    let share = Share::of_stream(row.cohort.stream_id(place));
-                    let id = Some(row.cohort.id + place as i64);
-                    self.events.push(EventMark { id, start, end, line, share, place: place as u8 });
-                });
-                events.is_ok()
-            });
-            if !is_sound {
-                self.events.truncate(before);
-            }
-            self.has_damage |= !is_sound || id <= *highest_id;
             *highest_id = self.events.last().and_then(|event| event.id).max(*highest_id);
+        }
+    }
+
+    fn tell_cohort(&mut self, row: &RowMark) {
+        let RowMark { start, end, .. } = *row;
+        let before = self.events.len();
+        let is_sound = CohortRow::read(&self.bytes[start as usize..end as usize]).is_some_and(|row| {
+            let cohort = row.cohort;
+            // The last column is what the row ends with.
+            let lines = end as usize - cohort.event_lines.len();
+            let told = cohort.events(|place, line| {
+                let line = Some(((lines + line.start) as u32, (lines + line.end) as u32));
+                let share = Share::of_stream(cohort.stream_id(place));
+                let id = Some(cohort.id + place as i64);
+                self.events.push(EventMark { id, start, end, line, share, place: place as u8 });
+            });
+            told.is_ok()
+        });
+        if !is_sound {
+            self.events.truncate(before);
+            self.has_damage = true;
         }
     }
 
@@ -266,22 +221,13 @@ impl Batch {
 
     fn read(&self, event: &EventMark) -> Option<Row<'_>> {
         let row = &self.bytes[event.start as usize..event.end as usize];
-        let Some((start, end)) = event.line else {
-            return Row::read(row);
-        };
-        let place = event.place.into();
-        let CohortRow { version, occurred_at, tenant_id, event_type, cohort } = CohortRow::read(row)?;
-        Some(Row {
-            id: cohort.id + i64::from(event.place),
-            stream_id: cohort.stream_id(place),
-            version,
-            occurred_at,
-            tenant_id,
-            event_hash: cohort.event_hash(place),
-            stream_type: job::STREAM_TYPE.as_bytes(),
-            event_type,
-            event_bytes: &self.bytes[start as usize..end as usize],
-        })
+        match event.line {
+            None => Row::read(row),
+            Some((start, end)) => {
+                let line = &self.bytes[start as usize..end as usize];
+                CohortRow::read(row).map(|row| row.event(event.place.into(), line))
+            }
+        }
     }
 
     /// Append one column of a row that is put together here.
@@ -295,80 +241,4 @@ impl Batch {
     pub(in crate::verify) fn begin_row(&mut self) {
         self.bytes.extend_from_slice(&(COLUMNS.len() as i16).to_be_bytes());
     }
-}
-
-impl<'a> Row<'a> {
-    pub(in crate::verify) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = bytes.strip_prefix(&(COLUMNS.len() as i16).to_be_bytes())?;
-        let row = Row {
-            id: i64::from_be_bytes(*fixed(&mut rest)?),
-            stream_id: fixed(&mut rest)?,
-            version: i32::from_be_bytes(*fixed(&mut rest)?),
-            occurred_at: i64::from_be_bytes(*fixed(&mut rest)?),
-            tenant_id: fixed(&mut rest)?,
-            event_hash: fixed(&mut rest)?,
-            stream_type: next(&mut rest)?,
-            event_type: next(&mut rest)?,
-            event_bytes: next(&mut rest)?,
-        };
-        rest.is_empty().then_some(row)
-    }
-}
-
-/// The columns of a row that is a cohort, borrowed; as in [`Row`], all are there.
-struct CohortRow<'a> {
-    version: i32,
-    occurred_at: i64,
-    tenant_id: &'a [u8; 16],
-    event_type: &'a [u8],
-    cohort: Cohort<'a>,
-}
-
-impl<'a> CohortRow<'a> {
-    fn read(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = bytes.strip_prefix(&(COHORT_COLUMNS.len() as i16).to_be_bytes())?;
-        let id = i64::from_be_bytes(*fixed(&mut rest)?);
-        let version = i32::from_be_bytes(*fixed(&mut rest)?);
-        let occurred_at = i64::from_be_bytes(*fixed(&mut rest)?);
-        let tenant_id = fixed(&mut rest)?;
-        let first_stream_id = fixed::<16>(&mut rest)?;
-        let last_stream_id = fixed::<16>(&mut rest)?;
-        let event_type = next(&mut rest)?;
-        let stream_ids = next(&mut rest)?;
-        let event_hashes = next(&mut rest)?;
-        let event_lines = next(&mut rest)?;
-        let cohort = Cohort { id, first_stream_id, last_stream_id, stream_ids, event_hashes, event_lines };
-        rest.is_empty().then_some(CohortRow { version, occurred_at, tenant_id, event_type, cohort })
-    }
-}
-
-/// Of any row, even one that is not as it should be: its stream.
-fn stream_of(row: &[u8]) -> Option<&[u8; 16]> {
-    let mut rest = row.get(2..)?;
-    fixed::<8>(&mut rest)?;
-    fixed(&mut rest)
-}
-
-/// Of any row, even one that is not as it should be: its insertion id.
-fn id_of(row: &[u8]) -> Option<i64> {
-    let mut rest = row.get(2..)?;
-    Some(i64::from_be_bytes(*fixed(&mut rest)?))
-}
-
-fn fixed<'a, const N: usize>(rest: &mut &'a [u8]) -> Option<&'a [u8; N]> {
-    let (length, behind) = rest.split_first_chunk()?;
-    if i32::from_be_bytes(*length) != N as i32 {
-        return None;
-    }
-    let (value, behind) = behind.split_first_chunk()?;
-    *rest = behind;
-    Some(value)
-}
-
-fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (length, behind) = rest.split_first_chunk()?;
-    let length = usize::try_from(i32::from_be_bytes(*length)).ok()?;
-    let (value, behind) = behind.split_at_checked(length)?;
-    *rest = behind;
-    Some(value)
 }

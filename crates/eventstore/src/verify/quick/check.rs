@@ -7,11 +7,11 @@ use std::ops::RangeInclusive;
 use bpc_core::{Hash, StreamId, chain_hash};
 use uuid::Uuid;
 
-use super::batch::Row;
 use super::envelope::QuickEvent;
 use super::keys::Keys;
 use super::live::{Fingerprint, Live, LiveStreams};
 use super::read::{Reader, Said, Step};
+use super::row::Row;
 use super::suspects::Suspects;
 use super::tally::Tally;
 

@@ -10,6 +10,7 @@ mod job;
 mod keys;
 mod live;
 mod read;
+mod row;
 mod runs;
 mod scan;
 mod suspects;
@@ -22,5 +23,6 @@ pub use runs::{Chained, Chainer, Runs};
 pub use suspects::Suspects;
 pub use tally::Tally;
 
-pub(super) use batch::{Batch, COHORT_COLUMNS, COLUMNS};
+pub(super) use batch::Batch;
+pub(super) use row::{COHORT_COLUMNS, COLUMNS};
 pub(super) use scan::{Batches, Gather, Leaves, Outlet, ScanError, batches, scan};

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::verify::quick::{Batch, ScanError};
 
 /// Batches read beyond the one that is passed on.
-const BEYOND: usize = 3;
+const BEYOND: usize = 6;
 /// Memory for rows that stand too early, about.
 const EARLY_BYTES_MAX: usize = 6 << 20;
 /// What an early row takes beside its bytes, about.

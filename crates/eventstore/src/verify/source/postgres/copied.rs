@@ -9,8 +9,8 @@ use super::wire::{ERROR, Wire, server_error, unexpected};
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 /// What it sends behind the last one.
 const TRAILER: &[u8] = &(-1_i16).to_be_bytes();
-/// The size of a batch, unless a single row is larger.
-const BATCH_BYTES: usize = 1 << 20;
+/// The size of a batch, unless a single row is larger. Rows of another table may be added to it.
+const BATCH_BYTES: usize = 512 << 10;
 /// Read at once: few enough that rows are still near when they are marked.
 const READ_BYTES: usize = 64 << 10;
 /// Before each message: one byte that says what it is, and its length from here on.
@@ -38,11 +38,13 @@ impl CopiedRows {
         CopiedRows { wire, begun: Vec::new(), is_first: true, is_over: false }
     }
 
-    /// Fill a batch, whatever was in it; `None` once there are no more rows.
-    pub(super) fn next(&mut self, mut batch: Batch) -> Result<Option<Batch>, StoreError> {
-        if self.is_over {
-            return Ok(None);
-        }
+    /// Are there no more rows?
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Fill a batch, whatever was in it, unless there are no more rows.
+    pub(super) fn next(&mut self, mut batch: Batch) -> Result<Batch, StoreError> {
         let (mut filled, mut at) = (self.begun.len(), 0);
         batch.forget_rows();
         batch.bytes.resize(BATCH_BYTES.max(filled), 0);
@@ -62,7 +64,7 @@ impl CopiedRows {
         }
         self.begun.extend_from_slice(&batch.bytes[at..filled]);
         batch.bytes.truncate(at);
-        Ok(Some(batch))
+        Ok(batch)
     }
 
     /// Everything was read.

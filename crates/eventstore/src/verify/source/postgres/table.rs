@@ -51,7 +51,8 @@ impl TableRows {
 
     /// The next batch, in order; `None` once there are no more. `used` gives batches that may be written over.
     pub(super) fn next(&mut self, mut used: impl FnMut() -> Batch) -> Result<Option<Batch>, ScanError> {
-        while let Some(batch) = self.rows.next(used())? {
+        while !self.rows.is_over() {
+            let batch = self.rows.next(used())?;
             let next = match &mut self.window {
                 Some(window) => window.take(batch)?,
                 None => Some(batch),
