@@ -34,10 +34,11 @@ pub async fn drop_unique_index(store: &Store, db: &TestDatabase) {
     let sql = match db.kind() {
         DatabaseKind::Postgres => "ALTER TABLE events DROP CONSTRAINT events_stream_version",
         DatabaseKind::Sqlite => {
-            "ALTER TABLE events RENAME TO before; \
+            "DROP VIEW log_events; ALTER TABLE events RENAME TO before; \
              CREATE TABLE events (id INTEGER PRIMARY KEY, occurred_at, version, tenant_id, stream_id, \
                  stream_type, event_type, event_hash, event_bytes); \
-             INSERT INTO events SELECT * FROM before; DROP TABLE before"
+             INSERT INTO events SELECT * FROM before; DROP TABLE before; \
+             CREATE VIEW log_events AS SELECT * FROM events"
         }
     };
     run_sql(store, sql).await.unwrap();
