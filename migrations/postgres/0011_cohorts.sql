@@ -72,6 +72,8 @@ CREATE TABLE queue_cohorts (
 CREATE INDEX queue_cohorts_by_cohort ON queue_cohorts (cohort_id);
 -- What waits, in the order in which it is leased.
 CREATE INDEX queue_cohorts_order ON queue_cohorts (tenant_id, queue, priority, scheduled_at, cohort_id) WHERE worker_id IS NULL;
+-- What runs, by when its lease ends.
+CREATE INDEX queue_cohorts_leases ON queue_cohorts (lease_expires_at) WHERE worker_id IS NOT NULL;
 
 -- Jobs of cohorts that succeeded at their first attempt, together.
 CREATE TABLE finished_cohorts (

@@ -2,9 +2,11 @@
 //!
 //! Each returns the time by the clock that counts, read in the same statement as the rows.
 
+use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bpc_core::job::{QueueRow, read_enqueued};
+use bpc_core::job::{Lease, QueueRow, read_enqueued};
 use bpc_core::{Hash, Head, Job, JobId, StreamId, Timestamp, Version, chain_hash};
 use bpc_eventstore::sqlite::fetch_rows;
 use bpc_eventstore::{Clock, Conn, Database, Store, StoreError, now_on, stream_heads};
@@ -13,8 +15,10 @@ use sqlx::Row;
 use uuid::Uuid;
 
 use crate::calendar::{LeaseId, ended_leases};
+use crate::cohort::{LEASED, Member};
 use crate::lanes::LaneRoom;
 use crate::postgres::Due;
+use crate::postgres::cohort::{due_members, held_pieces, leave_cohorts, leave_due, leave_expired};
 use crate::write::JobWrites;
 use crate::{postgres, sqlite};
 
@@ -29,9 +33,32 @@ pub struct Leasable {
     pub place: Place,
 }
 
-/// Where a row is, if the database has words for that.
+/// Where a job is in the queue, if the database has words for that.
 #[derive(Clone, Debug, Default)]
-pub struct Place(pub(crate) String);
+pub enum Place {
+    /// It has a row, which is found by the job's id.
+    #[default]
+    ById,
+    /// It has a row, which is there.
+    Row(String),
+    /// It is one of several that share a row.
+    Member(Member),
+}
+
+impl Place {
+    /// Where its row is, as the database spells it.
+    pub(crate) fn row(&self) -> &str {
+        match self {
+            Place::Row(row) => row,
+            Place::ById | Place::Member(_) => "",
+        }
+    }
+
+    /// Is it one of several that share a row?
+    pub fn is_shared(&self) -> bool {
+        matches!(self, Place::Member(_))
+    }
+}
 
 /// What the row of a waiting job says; the event that made the job says the rest.
 pub(crate) struct WaitingRow<'r> {
@@ -85,6 +112,7 @@ pub async fn leasable_jobs(
     types: &[&str],
     limit: usize,
 ) -> Result<Taken<Leasable>, StoreError> {
+    leave_due_cohorts(conn, clock, lanes, types, limit).await?;
     let (now, mut rows) = match conn {
         Conn::Postgres(conn) => {
             let due = Due { now: clock.fixed(), lanes, types, limit };
@@ -156,7 +184,7 @@ pub async fn lease_jobs_alone<R: Send + 'static>(
 }
 
 /// The same, leased by the statement that finds them: what is left to write are their events, and the lease.
-/// `None` if the database has no such statement, or if one of the jobs is damaged: then the transaction must
+/// Members of cohorts are found, too: what is left to write for those is in `writes` already. `None` if the database has no such statement, or if one of the jobs is damaged: then the transaction must
 /// not be committed.
 pub async fn take_jobs(
     conn: &mut Conn<'_>,
@@ -165,14 +193,109 @@ pub async fn take_jobs(
     types: &[&str],
     limit: usize,
     (worker_id, ttl): (&str, Duration),
+    writes: &mut JobWrites,
 ) -> Result<Option<Taken<Leasable>>, StoreError> {
     let Conn::Postgres(conn) = conn else {
         return Ok(None);
     };
     let due = Due { now: clock.fixed(), lanes, types, limit };
-    let (now, mut rows, leased) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
+    let members = due_members(conn, due).await?;
+    if members.pieces.is_empty() {
+        let (now, mut rows, leased) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
+        merge(&mut rows, limit);
+        return Ok((rows.len() == leased).then(|| Taken { now: now.unwrap_or_default(), rows }));
+    }
+    // All of them are leased at the moment at which the first were found.
+    let now = members.now;
+    let mut rows = Vec::with_capacity(limit);
+    if members.singles > 0 {
+        let due = Due { now: Some(now), limit: members.singles.min(limit), ..due };
+        let (_, singles, leased) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
+        if singles.len() != leased {
+            return Ok(None);
+        }
+        rows = singles;
+    }
+    let lease = first_lease(worker_id, now.plus(ttl));
+    for piece in members.pieces {
+        let room = limit - rows.len();
+        if room == 0 {
+            break;
+        }
+        let Some((taking, jobs)) = piece.take(room) else {
+            return Ok(None);
+        };
+        writes.cohorts.take(taking, &lease);
+        rows.extend(jobs);
+    }
     merge(&mut rows, limit);
-    Ok((rows.len() == leased).then(|| Taken { now: now.unwrap_or_default(), rows }))
+    Ok(Some(Taken { now, rows }))
+}
+
+/// Jobs of attempts that share rows, locked.
+#[derive(Debug, Default)]
+pub struct HeldMembers {
+    /// The moment; `None` if no attempt was of a job that shares a row.
+    pub now: Option<Timestamp>,
+    /// Which of the places are held as they were leased.
+    pub held: HashSet<JobId>,
+}
+
+/// Of these jobs, those that share rows and that this worker still holds, unmoved since it leased them.
+pub async fn held_members(
+    conn: &mut Conn<'_>,
+    clock: &Clock,
+    worker_id: &str,
+    jobs: &[(JobId, &Place)],
+    writes: &mut JobWrites,
+) -> Result<HeldMembers, StoreError> {
+    let members = || {
+        jobs.iter().filter_map(|(job, place)| match place {
+            Place::Member(member) => Some((*job, member)),
+            Place::ById | Place::Row(_) => None,
+        })
+    };
+    let Conn::Postgres(conn) = conn else {
+        return Ok(HeldMembers::default());
+    };
+    if members().next().is_none() {
+        return Ok(HeldMembers::default());
+    }
+    let (now, pieces) = held_pieces(conn, clock.fixed(), worker_id, members().map(|it| it.1)).await?;
+    let mut held = HashSet::with_capacity(jobs.len());
+    for (job, member) in members() {
+        if let Some(there) = pieces.get(&member.piece.piece_id).filter(|there| there.contains(member.place()))
+        {
+            writes.cohorts.hold(Arc::clone(&member.piece), *there);
+            held.insert(job);
+        }
+    }
+    Ok(HeldMembers { now: Some(now), held })
+}
+
+/// Let the members of cohorts that are due be jobs with rows of their own, so that limits can be held against each.
+async fn leave_due_cohorts(
+    conn: &mut Conn<'_>,
+    clock: &Clock,
+    lanes: &[LaneRoom],
+    types: &[&str],
+    limit: usize,
+) -> Result<(), StoreError> {
+    match conn {
+        Conn::Postgres(conn) => leave_due(conn, Due { now: clock.fixed(), lanes, types, limit }).await,
+        Conn::Sqlite(_) => Ok(()),
+    }
+}
+
+/// The lease of a member's first attempt.
+fn first_lease(worker_id: &str, expires_at: Timestamp) -> Lease {
+    Lease {
+        worker_id: worker_id.to_owned(),
+        fence: LEASED,
+        expires_at,
+        cancel_requested: false,
+        progress: None,
+    }
 }
 
 /// Each lane comes in order; only here do they become one.
@@ -190,7 +313,15 @@ pub async fn held_leases(
 ) -> Result<Taken<Job>, StoreError> {
     let (now, rows) = match conn {
         Conn::Postgres(conn) => {
-            let (now, rows) = postgres::held_leases(conn, clock.fixed(), held).await?;
+            let (mut now, mut rows) = postgres::held_leases(conn, clock.fixed(), held).await?;
+            if rows.len() < held.len() {
+                let found: HashSet<JobId> = rows.iter().map(|row| row.job_id).collect();
+                let others: Vec<JobId> =
+                    held.iter().map(|it| it.0).filter(|job| !found.contains(job)).collect();
+                if leave_cohorts(conn, &others).await? > 0 {
+                    (now, rows) = postgres::held_leases(conn, clock.fixed(), held).await?;
+                }
+            }
             (now.unwrap_or_default(), rows)
         }
         Conn::Sqlite(conn) => (clock.host(), sqlite::held_leases(conn, held).await?),
@@ -251,6 +382,9 @@ pub struct Expired {
 /// The jobs of up to `limit` leases that have run out.
 pub async fn expired_leases(conn: &mut Conn<'_>, clock: &Clock, limit: u32) -> Result<Expired, StoreError> {
     let now = now_on(conn, clock).await?;
+    if let Conn::Postgres(conn) = conn {
+        leave_expired(conn, now, i64::from(limit)).await?;
+    }
     let ended = ended_leases(conn, now, i64::from(limit)).await?;
     let mut jobs: Vec<JobId> = ended.iter().flat_map(|(_, jobs)| jobs).copied().collect();
     jobs.sort_unstable();

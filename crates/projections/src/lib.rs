@@ -2,6 +2,7 @@
 //! domain views; and the replay that rebuilds them. Imports `core` and `eventstore`.
 
 mod calendar;
+mod cohort;
 mod columns;
 mod completeness;
 mod domain;
@@ -18,8 +19,8 @@ pub use completeness::{Completeness, CompletenessError, Window, completeness};
 pub use domain::{Projection, ViewTable};
 pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{
-    Expired, Leasable, Place, Taken, cancel_requests, expired_leases, finish_leases, held_leases,
-    leasable_jobs, leasable_jobs_alone, lease_jobs_alone, take_jobs,
+    Expired, HeldMembers, Leasable, Place, Taken, cancel_requests, expired_leases, finish_leases,
+    held_leases, held_members, leasable_jobs, leasable_jobs_alone, lease_jobs_alone, take_jobs,
 };
 pub use list::{
     JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,

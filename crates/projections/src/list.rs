@@ -12,6 +12,7 @@ use crate::columns::{
     queue_row_of_sqlite,
 };
 use crate::lanes::Lane;
+use crate::postgres::cohort::{leave_alone, running_members};
 use crate::{postgres, sqlite};
 
 /// Which jobs to list. Every `None` means "any", except that a tenant is left out only on purpose.
@@ -79,8 +80,8 @@ pub async fn list_jobs(conn: &mut Conn<'_>, filter: &JobFilter) -> Result<Vec<Jo
         lines.extend(live_jobs(conn, filter).await?.into_iter().map(Placement::Queue));
     }
     if filter.status.is_none_or(Status::is_finished) {
-        let sql =
-            query(FINISHED_COLUMNS, "finished_jobs", filter, "status = ", |status| format!("'{status}'"));
+        let filter = &newest(conn, filter, &ENDED).await?;
+        let sql = query(FINISHED_COLUMNS, "ended_jobs", filter, ENDED.status_of_row);
         let rows: Vec<FinishedColumns> = portable!(conn, c => {
             bind!(sqlx::query_as(AssertSqlSafe(sql)), filter).fetch_all(&mut **c).await
         })?;
@@ -94,8 +95,8 @@ pub async fn list_jobs(conn: &mut Conn<'_>, filter: &JobFilter) -> Result<Vec<Jo
 }
 
 async fn live_jobs(conn: &mut Conn<'_>, filter: &JobFilter) -> Result<Vec<QueueRow>, StoreError> {
-    let running = |status| if status == Status::Running { "true" } else { "false" }.to_owned();
-    let sql = query(QUEUE_COLUMNS, "job_queue", filter, "running = ", running);
+    let filter = &newest(conn, filter, &LIVE).await?;
+    let sql = query(QUEUE_COLUMNS, "live_jobs", filter, LIVE.status_of_row);
     let rows = match conn {
         Conn::Postgres(c) => {
             let rows = bind!(sqlx::query(AssertSqlSafe(sql)), filter).fetch_all(&mut **c).await?;
@@ -109,14 +110,56 @@ async fn live_jobs(conn: &mut Conn<'_>, filter: &JobFilter) -> Result<Vec<QueueR
     Ok(rows?)
 }
 
+/// The two tables that PostgreSQL keeps a view in: of jobs with rows of their own, and of cohorts.
+struct Tables {
+    rows: &'static str,
+    cohorts: &'static str,
+    /// What is true of a row of that status, and of a piece whose members have it.
+    status_of_row: fn(Status) -> String,
+    status_of_piece: fn(Status) -> String,
+}
+
+const LIVE: Tables = Tables {
+    rows: "job_queue",
+    cohorts: "queue_cohorts",
+    status_of_row: |status| if status == Status::Running { "running" } else { "NOT running" }.to_owned(),
+    status_of_piece: |status| {
+        format!("worker_id IS {}NULL", if status == Status::Running { "NOT " } else { "" })
+    },
+};
+
+const ENDED: Tables = Tables {
+    rows: "finished_jobs",
+    cohorts: "finished_cohorts",
+    status_of_row: |status| format!("status = '{status}'"),
+    status_of_piece: |status| (status == Status::Succeeded).to_string(),
+};
+
+/// The filter with a beginning behind which there are enough jobs already. On PostgreSQL the jobs of cohorts come from no
+/// index, so all that the filter fits would be read and put in order for the first few.
+async fn newest(conn: &mut Conn<'_>, filter: &JobFilter, tables: &Tables) -> Result<JobFilter, StoreError> {
+    let Conn::Postgres(conn) = conn else {
+        return Ok(filter.clone());
+    };
+    let limit = filter.limit.max(1);
+    let rows = query("created_at, job_id", tables.rows, filter, tables.status_of_row);
+    let pieces =
+        query("created_at, members, cohort_id AS job_id", tables.cohorts, filter, tables.status_of_piece);
+    let sql = format!(
+        "SELECT max(at) FROM (\
+            (SELECT created_at AS at FROM ({rows}) AS job ORDER BY created_at DESC OFFSET {limit} - 1 LIMIT 1) \
+            UNION ALL (SELECT created_at FROM (\
+                SELECT created_at, sum(bit_count(members::bit(64))) OVER (ORDER BY created_at DESC) AS jobs \
+                FROM ({pieces}) AS piece) AS so_far \
+            WHERE jobs >= {limit} ORDER BY created_at DESC LIMIT 1)) AS enough"
+    );
+    let at: Option<i64> =
+        bind!(sqlx::query_scalar(AssertSqlSafe(sql)), filter).fetch_one(&mut **conn).await?;
+    Ok(JobFilter { from: at.map(Timestamp::from_micros).or(filter.from), ..filter.clone() })
+}
+
 /// The statement for a filter; only what is filtered by stands in it, as parameters in this order.
-fn query(
-    columns: &str,
-    table: &str,
-    filter: &JobFilter,
-    status_is: &str,
-    status_value: impl Fn(Status) -> String,
-) -> String {
+fn query(columns: &str, table: &str, filter: &JobFilter, status_is: fn(Status) -> String) -> String {
     let mut parameters = 0;
     let mut parameter = |present: bool, condition: &str| {
         parameters += usize::from(present);
@@ -132,7 +175,7 @@ fn query(
     .into_iter()
     .flatten()
     .collect();
-    conditions.extend(filter.status.map(|status| format!("{status_is}{}", status_value(status))));
+    conditions.extend(filter.status.map(status_is));
     let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" AND ") };
     format!(
         "SELECT {columns} FROM {table} WHERE {condition} ORDER BY created_at DESC, job_id DESC LIMIT {}",
@@ -147,15 +190,32 @@ fn created(line: &JobLine) -> (Timestamp, JobId) {
     }
 }
 
-const BY_STATUS: &str = "SELECT status, job_type, queue, count(*) FROM (\
-        SELECT tenant_id, job_type, queue, CASE WHEN running THEN 'RUNNING' ELSE 'QUEUED' END AS status FROM job_queue \
-        UNION ALL SELECT tenant_id, job_type, queue, status FROM finished_jobs\
-    ) AS jobs WHERE tenant_id = $1 GROUP BY status, job_type, queue ORDER BY status, job_type, queue";
+/// Counted from the tables: members are counted, not looked up.
+macro_rules! by_status {
+    ($cohorts:literal) => {
+        concat!(
+            "SELECT status, job_type, queue, CAST(sum(jobs) AS BIGINT) FROM (\
+                SELECT tenant_id, job_type, queue, CASE WHEN running THEN 'RUNNING' ELSE 'QUEUED' END AS status, 1 AS jobs \
+                FROM job_queue \
+                UNION ALL SELECT tenant_id, job_type, queue, status, 1 FROM finished_jobs",
+            $cohorts,
+            ") AS jobs WHERE tenant_id = $1 GROUP BY status, job_type, queue ORDER BY status, job_type, queue"
+        )
+    };
+}
+const BY_STATUS_SQLITE: &str = by_status!("");
+const BY_STATUS_POSTGRES: &str = by_status!(
+    " UNION ALL SELECT tenant_id, job_type, queue, CASE WHEN worker_id IS NULL THEN 'QUEUED' ELSE 'RUNNING' END, \
+        bit_count(members::bit(64)) FROM queue_cohorts \
+    UNION ALL SELECT tenant_id, job_type, queue, 'SUCCEEDED', bit_count(members::bit(64)) FROM finished_cohorts"
+);
 
 /// How many jobs of a tenant stand where.
 pub async fn jobs_by_status(conn: &mut Conn<'_>, tenant: TenantId) -> Result<Vec<StatusCount>, StoreError> {
-    let rows: Vec<(String, String, String, i64)> =
-        portable!(conn, c => sqlx::query_as(BY_STATUS).bind(tenant.0).fetch_all(&mut **c).await)?;
+    let rows: Vec<(String, String, String, i64)> = match conn {
+        Conn::Postgres(c) => sqlx::query_as(BY_STATUS_POSTGRES).bind(tenant.0).fetch_all(&mut **c).await?,
+        Conn::Sqlite(c) => sqlx::query_as(BY_STATUS_SQLITE).bind(tenant.0).fetch_all(&mut **c).await?,
+    };
     let count = |(status, job_type, queue, jobs): (String, String, String, i64)| {
         let status =
             Status::parse(&status).ok_or_else(|| StoreError::Damaged(format!("status {status:?}")))?;
@@ -185,7 +245,11 @@ pub async fn is_any_running(
 async fn running(conn: &mut Conn<'_>) -> Result<Vec<Running>, StoreError> {
     let jobs = leased_jobs(conn).await?;
     match conn {
-        Conn::Postgres(conn) => postgres::running_jobs(conn, &jobs).await,
+        Conn::Postgres(conn) => {
+            let mut running = postgres::running_jobs(conn, &jobs).await?;
+            running.extend(running_members(conn).await?);
+            Ok(running)
+        }
         Conn::Sqlite(conn) => sqlite::running_jobs(conn, &jobs).await,
     }
 }
@@ -193,10 +257,13 @@ async fn running(conn: &mut Conn<'_>) -> Result<Vec<Running>, StoreError> {
 const LIVE_JOB: &str = "SELECT 1 FROM job_queue WHERE job_id = $1 FOR UPDATE";
 
 /// Hold a live job's row until the transaction ends, so that its head cannot move; on SQLite the
-/// transaction itself does that.
+/// transaction itself does that. A job of a cohort, live or finished, has a row of its own afterwards.
 pub async fn lock_job(conn: &mut Conn<'_>, job: JobId) -> Result<(), StoreError> {
     if let Conn::Postgres(conn) = conn {
-        sqlx::query(LIVE_JOB).bind(job.0).execute(&mut **conn).await?;
+        let found = sqlx::query(LIVE_JOB).bind(job.0).execute(&mut **conn).await?;
+        if found.rows_affected() == 0 {
+            leave_alone(conn, job).await?;
+        }
     }
     Ok(())
 }

@@ -1,25 +1,5 @@
 //! The job views in PostgreSQL's tongue.
 
-pub(crate) mod alone;
-
-use std::collections::{HashMap, HashSet};
-use std::time::Duration;
-
-use bpc_core::job::QueueRow;
-use bpc_core::{JobId, Timestamp, Version};
-use bpc_eventstore::StoreError;
-use bpc_eventstore::postgres::{Composed, append_events};
-use sqlx::postgres::{PgArguments, PgRow};
-use sqlx::query::Query;
-use sqlx::{PgConnection, Postgres, Row};
-use uuid::Uuid;
-
-use crate::columns::{head_hash, queue_row_of_postgres};
-use crate::lanes::LaneRoom;
-use crate::leasing::{Leasable, Place, WaitingRow};
-use crate::list::Running;
-use crate::write::JobWrites;
-
 /// One column of many rows.
 macro_rules! column {
     ($rows:expr, $row:ident => $value:expr) => {
@@ -27,11 +7,41 @@ macro_rules! column {
     };
 }
 
+pub(crate) mod alone;
+pub(crate) mod cohort;
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use bpc_core::job::QueueRow;
+use bpc_core::{JobId, Timestamp, Version};
+use bpc_eventstore::StoreError;
+use bpc_eventstore::postgres::{Composed, append_cohorts, append_events};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{PgConnection, Postgres, Row};
+use uuid::Uuid;
+
+use crate::cohort::NewCohorts;
+use crate::columns::{head_hash, queue_row_of_postgres};
+use crate::lanes::LaneRoom;
+use crate::leasing::{Leasable, Place, WaitingRow};
+use crate::list::Running;
+use crate::write::JobWrites;
+
+use cohort::write_pieces;
+
 /// All of `writes` as one statement.
 pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
     let mut statement = Composed::default();
-    append_events(&writes.events, &mut statement)?;
-    insert_queue_rows(writes, &mut statement)?;
+    let new = NewCohorts::of(&writes.insert_queue, &writes.events);
+    append_cohorts(
+        new.events.iter().map(|events| events.iter().collect()).chain(writes.cohorts.events()),
+        &mut statement,
+    )?;
+    append_events(&new.other_events, &mut statement)?;
+    write_pieces(&writes.cohorts, &new.pieces, &mut statement)?;
+    insert_queue_rows(&new.other_rows, &mut statement)?;
     update_queue_rows(writes, &mut statement)?;
     delete_queue_rows(writes, &mut statement)?;
     insert_finished_jobs(writes, &mut statement)?;
@@ -45,16 +55,17 @@ pub(crate) fn compose(writes: &JobWrites) -> Result<Composed, StoreError> {
     Ok(statement)
 }
 
-fn insert_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
-    queue_rows(include_str!("postgres/sql/insert_queue_rows.sql"), &writes.insert_queue, statement)
+fn insert_queue_rows(rows: &[&QueueRow], statement: &mut Composed) -> Result<(), StoreError> {
+    queue_rows(include_str!("postgres/sql/insert_queue_rows.sql"), rows, statement)
 }
 
 fn update_queue_rows(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
-    queue_rows(include_str!("postgres/sql/update_queue_rows.sql"), &writes.update_queue, statement)
+    let rows: Vec<&QueueRow> = writes.update_queue.iter().collect();
+    queue_rows(include_str!("postgres/sql/update_queue_rows.sql"), &rows, statement)
 }
 
 /// A statement that takes every column of some queue rows.
-fn queue_rows(sql: &'static str, rows: &[QueueRow], statement: &mut Composed) -> Result<(), StoreError> {
+fn queue_rows(sql: &'static str, rows: &[&QueueRow], statement: &mut Composed) -> Result<(), StoreError> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -169,12 +180,12 @@ pub(crate) async fn lease_jobs(
         return Ok(HashMap::new());
     };
     let rows: Vec<(Uuid, String)> = sqlx::query_as(include_str!("postgres/sql/lease_jobs.sql"))
-        .bind(column!(writes.lease_queue, it => &*it.1.0))
+        .bind(column!(writes.lease_queue, it => it.1.row()))
         .bind(&*lease.worker_id)
         .bind(lease.expires_at.as_micros())
         .fetch_all(conn)
         .await?;
-    Ok(rows.into_iter().map(|(job, place)| (JobId(job), Place(place))).collect())
+    Ok(rows.into_iter().map(|(job, place)| (JobId(job), Place::Row(place))).collect())
 }
 
 /// Due jobs as they were before this leased them, but for their places; and how many were leased.
@@ -195,7 +206,8 @@ pub(crate) async fn take_jobs(
     Ok((now, jobs.into_iter().flatten().collect(), leased))
 }
 
-/// Which due jobs are meant: the parameters of `due_jobs.sql`.
+/// Which due jobs are meant: the parameters of `due_jobs.sql` and `due_pieces.sql`.
+#[derive(Clone, Copy)]
 pub(crate) struct Due<'a> {
     pub(crate) now: Option<Timestamp>,
     pub(crate) lanes: &'a [LaneRoom],
@@ -204,7 +216,7 @@ pub(crate) struct Due<'a> {
 }
 
 impl<'a> Due<'a> {
-    fn bind(self, sql: &'static str) -> Query<'a, Postgres, PgArguments> {
+    pub(crate) fn bind(self, sql: &'static str) -> Query<'a, Postgres, PgArguments> {
         let Due { now, lanes, types, limit } = self;
         let limit = limit.min(lanes.iter().fold(0, |sum, lane| lane.room.saturating_add(sum)));
         let since = lanes.first().map(|lane| lane.since.map(Timestamp::as_micros)).unwrap_or_default();
@@ -239,7 +251,7 @@ fn found_jobs(found: &PgRow) -> Result<(Option<Timestamp>, Vec<Option<Leasable>>
             head_hash: head_hash(hashes[n].as_deref())?,
             attempts: attempts[n] as u32,
             scheduled_at: Timestamp::from_micros(scheduled[n]),
-            place: Place(place),
+            place: Place::Row(place),
         };
         Ok(row.into_leasable())
     };
@@ -272,7 +284,7 @@ pub(crate) async fn finish_leases(
     let (now, jobs, fences): (i64, Option<Vec<Uuid>>, Option<Vec<i32>>) =
         sqlx::query_as(include_str!("postgres/sql/finish_leases.sql"))
             .bind(now.map(Timestamp::as_micros))
-            .bind(column!(jobs, it => &*it.1.0))
+            .bind(column!(jobs, it => it.1.row()))
             .bind(worker_id)
             .fetch_one(conn)
             .await?;

@@ -8,6 +8,7 @@ use bpc_eventstore::{Conn, Database, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::calendar::{self, LeaseId, LeaseRow};
+use crate::cohort::CohortWrites;
 use crate::leasing::Place;
 use crate::{postgres, sqlite};
 
@@ -25,6 +26,7 @@ pub struct JobWrites {
     pub(crate) insert_finished: Vec<FinishedRow>,
     pub(crate) delete_finished: Vec<FinishedKey>,
     pub(crate) delete_leases: Vec<LeaseId>,
+    pub(crate) cohorts: CohortWrites,
     pub(crate) wake: Vec<String>,
 }
 
@@ -34,7 +36,7 @@ pub(crate) type FinishedKey = (TenantId, Timestamp, JobId);
 impl JobWrites {
     /// Nothing to write?
     pub fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.delete_leases.is_empty()
+        self.events.is_empty() && self.delete_leases.is_empty() && self.cohorts.is_empty()
     }
 
     /// Are the only jobs among it new ones and leased ones? A job at its first version is as it was enqueued, so
@@ -71,15 +73,33 @@ impl JobWrites {
     /// A job that waited in the queue and is leased now, for [`write_leases`]. All jobs leased by one of these
     /// have the same worker and end of lease.
     pub fn lease(&mut self, lease_id: LeaseId, job: &Job, place: Place, events: Vec<EventRecord>) {
+        self.taken(lease_id, job, &place, events);
         self.lease_queue.push((job.job_id, place));
-        self.taken(lease_id, job, events);
     }
 
-    /// The same for a job whose row says so already.
-    pub fn taken(&mut self, lease_id: LeaseId, job: &Job, events: Vec<EventRecord>) {
+    /// The same for a job whose row says so already, or that shares one.
+    pub fn taken(&mut self, lease_id: LeaseId, job: &Job, place: &Place, events: Vec<EventRecord>) {
+        if let Place::Member(member) = place {
+            return self.cohorts.append(member, events);
+        }
         self.events.extend(events);
         self.leased.push(job.job_id);
         self.lease = self.lease.take().or_else(|| Some((lease_id, job.lease()?.clone())));
+    }
+
+    /// A job of [`HeldMembers`] that succeeded, and nothing else.
+    pub fn finish_held(&mut self, place: &Place, at: Timestamp, events: Vec<EventRecord>) {
+        if let Place::Member(member) = place {
+            self.cohorts.finish(member, at, events);
+        }
+    }
+
+    /// A job of [`HeldMembers`] to which something else happened: it has a row of its own from now on.
+    pub fn change_held(&mut self, place: &Place, job: Job, events: Vec<EventRecord>) {
+        if let Place::Member(member) = place {
+            self.cohorts.leave(member);
+        }
+        self.create(job, events);
     }
 
     /// Leases that name no job that still runs.

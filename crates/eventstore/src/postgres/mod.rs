@@ -7,6 +7,7 @@ mod compose;
 pub(crate) mod pending;
 pub(crate) mod seal;
 
+use std::borrow::Borrow;
 use std::time::Duration;
 
 use bpc_core::{EventRecord, StreamId, Timestamp, Version};
@@ -90,19 +91,26 @@ pub(crate) async fn export_snapshot(conn: &mut PgConnection) -> Result<String, S
 }
 
 /// Add the append of `events` to a statement.
-pub fn append_events(events: &[EventRecord], statement: &mut Composed) -> Result<(), StoreError> {
-    let column = |take: fn(&EventRecord) -> Uuid| events.iter().map(take).collect::<Vec<_>>();
+pub fn append_events<E: Borrow<EventRecord>>(
+    events: &[E],
+    statement: &mut Composed,
+) -> Result<(), StoreError> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let events = || events.iter().map(Borrow::borrow);
+    let column = |take: fn(&EventRecord) -> Uuid| events().map(take).collect::<Vec<_>>();
     statement.part(include_str!("sql/append_events.sql"), |args| {
         // Most of what a batch sends; growing into it step by step copies it again and again.
-        args.reserve(events.iter().map(|event| event.event_bytes.len() + ROW_REST).sum());
+        args.reserve(events().map(|event| event.event_bytes.len() + ROW_REST).sum());
         args.add(column(|event| event.tenant_id.0))?;
-        args.add(events.iter().map(|event| &*event.stream_type).collect::<Vec<_>>())?;
+        args.add(events().map(|event| &*event.stream_type).collect::<Vec<_>>())?;
         args.add(column(|event| event.stream_id.0))?;
-        args.add(events.iter().map(|event| event.version.0 as i32).collect::<Vec<_>>())?;
-        args.add(events.iter().map(|event| &*event.event_type).collect::<Vec<_>>())?;
-        args.add(events.iter().map(|event| event.occurred_at.as_micros()).collect::<Vec<_>>())?;
-        args.add(events.iter().map(|event| &event.event_hash.0[..]).collect::<Vec<_>>())?;
-        args.add(events.iter().map(|event| &event.event_bytes[..]).collect::<Vec<_>>())
+        args.add(events().map(|event| event.version.0 as i32).collect::<Vec<_>>())?;
+        args.add(events().map(|event| &*event.event_type).collect::<Vec<_>>())?;
+        args.add(events().map(|event| event.occurred_at.as_micros()).collect::<Vec<_>>())?;
+        args.add(events().map(|event| &event.event_hash.0[..]).collect::<Vec<_>>())?;
+        args.add(events().map(|event| &event.event_bytes[..]).collect::<Vec<_>>())
     })
 }
 

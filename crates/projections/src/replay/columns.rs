@@ -9,6 +9,7 @@ use crate::domain::ViewTable;
 
 use super::cell::POSTGRES_TYPES;
 use super::error::ReplayError;
+use super::views::shown_by;
 
 /// All rows of a view by key.
 pub(super) async fn in_key_order(conn: &mut Conn<'_>, view: &ViewTable) -> Result<String, ReplayError> {
@@ -25,7 +26,7 @@ pub(super) async fn in_key_order(conn: &mut Conn<'_>, view: &ViewTable) -> Resul
             key.iter().map(by_bytes).collect()
         }
     };
-    Ok(format!("SELECT {} FROM {} ORDER BY {}", view.columns.join(", "), view.name, order.join(", ")))
+    Ok(format!("SELECT {} FROM {} ORDER BY {}", view.columns.join(", "), shown_by(view), order.join(", ")))
 }
 
 const COLUMN_TYPES: &str = "SELECT a.attname::text, t.typname::text FROM pg_attribute a \

@@ -48,6 +48,11 @@ impl Patch {
         }
     }
 
+    /// Does nothing differ?
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes == 0
+    }
+
     /// Change the live view. Returns how many rows differed.
     pub(super) async fn apply(
         self,
@@ -55,7 +60,7 @@ impl Patch {
         rebuilt: &mut Conn<'_>,
         live: &mut Conn<'_>,
     ) -> Result<u64, ReplayError> {
-        if self.changes == 0 {
+        if self.is_empty() {
             return Ok(0);
         }
         let mut table = Table::of(view, live).await?;

@@ -57,6 +57,11 @@ pub async fn repair(
             patch.add(view, difference);
         };
         rows += compare(view, &mut target.conn(), &mut live.conn(), progress, note).await?;
+        if !patch.is_empty() && dissolve(view, &mut live.conn()).await.map_err(ReplayError::source)? {
+            patch = Patch::default();
+            let add = |difference| patch.add(view, difference);
+            compare(view, &mut target.conn(), &mut live.conn(), progress, add).await?;
+        }
         let changed = patch.apply(view, &mut target.conn(), &mut live.conn()).await?;
         if changed > 0 {
             repaired.push((view.name, changed));
@@ -91,6 +96,22 @@ pub async fn repair(
     })
 }
 
+const DISSOLVE_LIVE: &str =
+    "INSERT INTO job_queue SELECT * FROM live_jobs ON CONFLICT DO NOTHING; DELETE FROM queue_cohorts";
+const DISSOLVE_ENDED: &str =
+    "INSERT INTO finished_jobs SELECT * FROM ended_jobs ON CONFLICT DO NOTHING; DELETE FROM finished_cohorts";
+
+/// Give every job of a view a row of its own, where some share one: those can be mended one by one. `false` if none does.
+async fn dissolve(view: &ViewTable, live: &mut Conn<'_>) -> Result<bool, StoreError> {
+    let (conn, sql) = match (live, view.name) {
+        (Conn::Postgres(conn), "job_queue") => (conn, DISSOLVE_LIVE),
+        (Conn::Postgres(conn), "finished_jobs") => (conn, DISSOLVE_ENDED),
+        _ => return Ok(false),
+    };
+    sqlx::raw_sql(sql).execute(&mut **conn).await?;
+    Ok(true)
+}
+
 /// A transaction that nobody else can change these views beside. On SQLite that is any that writes. On
 /// PostgreSQL the views are locked before anything is read: everyone who changes a view appends its events
 /// in the same transaction, so what is in flight is seen neither in the log nor in the views.
@@ -102,8 +123,8 @@ async fn begin_alone(store: &Store, views: &[ViewTable]) -> Result<Tx, StoreErro
     // the connection rests meanwhile.
     let sql = format!(
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0; \
-         SET LOCAL lock_timeout = '60s'; LOCK TABLE job_queue IN EXCLUSIVE MODE; \
-         SET LOCAL lock_timeout = '200ms'; LOCK TABLE {} IN EXCLUSIVE MODE; SET LOCAL lock_timeout = 0",
+         SET LOCAL lock_timeout = '60s'; LOCK TABLE queue_cohorts, job_queue IN EXCLUSIVE MODE; \
+         SET LOCAL lock_timeout = '200ms'; LOCK TABLE finished_cohorts, {} IN EXCLUSIVE MODE; SET LOCAL lock_timeout = 0",
         names.join(", ")
     );
     loop {

@@ -57,6 +57,15 @@ pub const ENGINE_VIEWS: &[ViewTable] = &[
     },
 ];
 
+/// What shows the rows of a view, one for each job. PostgreSQL keeps jobs that are alike in fewer.
+pub(super) fn shown_by(view: &ViewTable) -> &'static str {
+    match view.name {
+        "job_queue" => "live_jobs",
+        "finished_jobs" => "ended_jobs",
+        name => name,
+    }
+}
+
 /// Every view: those of the engine, then those of the projections.
 pub fn view_tables(projections: &[Arc<dyn Projection>]) -> Vec<ViewTable> {
     let of_projections = projections.iter().flat_map(|projection| projection.tables());

@@ -108,13 +108,17 @@ impl Engine {
 
     /// Give every row its id, and refuse what no database is needed to refuse.
     fn prepare(&self, tenant: TenantId, jobs: Vec<Enqueue>, now: Timestamp) -> Vec<Prepared> {
+        // In the order of the jobs: those that follow each other may be one cohort.
+        let mut fresh: Vec<JobId> = jobs.iter().map(|_| JobId::fresh(now, entropy())).collect();
+        fresh.sort_unstable();
+        let mut fresh = fresh.into_iter();
         let prepare = |job: Enqueue| {
             if self.registry.job_type(&job.job_type).is_none() {
                 return Err(EngineError::UnknownType(job.job_type));
             }
             let id = match &job.key {
                 Some(key) => JobId::from_key(tenant, &job.job_type, key),
-                None => JobId::fresh(now, entropy()),
+                None => fresh.next().expect("one for each"),
             };
             Ok((id, job))
         };

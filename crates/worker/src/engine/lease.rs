@@ -27,9 +27,9 @@ pub struct LeasedJob {
     pub payload: Vec<u8>,
     /// When it was leased, by the database's clock.
     pub leased_at: Timestamp,
-    /// The lease that it was taken with, along with others.
-    pub lease_id: LeaseId,
-    /// Where its row is.
+    /// The lease that it was taken with, along with others, if that has a row of its own.
+    pub lease_id: Option<LeaseId>,
+    /// Where it is in the queue.
     pub place: Place,
 }
 
@@ -71,8 +71,14 @@ impl Engine {
         if taken.rows.is_empty() {
             return Ok(Vec::new());
         }
-        let (mut leased, writes) =
-            lease_all(worker_id, ttl, taken.now, limits.within(taken.rows), JobWrites::lease)?;
+        let (mut leased, writes) = lease_all(
+            worker_id,
+            ttl,
+            taken.now,
+            limits.within(taken.rows),
+            JobWrites::default(),
+            JobWrites::lease,
+        )?;
         let mut places = write_leases(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
         for leased in &mut leased {
@@ -91,7 +97,8 @@ impl Engine {
         if limit.saturating_mul(lanes.len()) <= A_FEW {
             let worker_id = worker_id.to_owned();
             let lease = move |Taken { now, rows }: Taken<Leasable>| {
-                lease_all(&worker_id, ttl, now, rows.into_iter(), JobWrites::lease).map_or_else(
+                let writes = JobWrites::default();
+                lease_all(&worker_id, ttl, now, rows.into_iter(), writes, JobWrites::lease).map_or_else(
                     |error| (Err(error), JobWrites::default()),
                     |(leased, writes)| (Ok(leased), writes),
                 )
@@ -107,8 +114,9 @@ impl Engine {
         if taken.rows.is_empty() {
             return Ok(Some(Vec::new()));
         }
+        let rows = taken.rows.into_iter();
         let (leased, writes) =
-            lease_all(worker_id, ttl, taken.now, taken.rows.into_iter(), JobWrites::lease)?;
+            lease_all(worker_id, ttl, taken.now, rows, JobWrites::default(), JobWrites::lease)?;
         match write_jobs_alone(&self.store, writes).await {
             Ok(()) => Ok(Some(leased)),
             Err(error) if error.is_conflict() => {
@@ -129,7 +137,9 @@ impl Engine {
         let types: Vec<&str> = self.registry.type_names().collect();
         let mut tx = self.store.begin().await?;
         let clock = &self.store.clock;
-        let taken = take_jobs(&mut tx.conn(), clock, lanes, &types, limit, (worker_id, ttl)).await?;
+        let mut writes = JobWrites::default();
+        let taken =
+            take_jobs(&mut tx.conn(), clock, lanes, &types, limit, (worker_id, ttl), &mut writes).await?;
         let Some(taken) = taken else {
             self.short_way.failed();
             return Ok(None);
@@ -137,10 +147,11 @@ impl Engine {
         if taken.rows.is_empty() {
             return Ok(Some(Vec::new()));
         }
-        let taken_already = |writes: &mut JobWrites, lease, job: &JobState, _: Place, events| {
-            writes.taken(lease, job, events);
+        let taken_already = |writes: &mut JobWrites, lease, job: &JobState, place: Place, events| {
+            writes.taken(lease, job, &place, events);
         };
-        let (leased, writes) = lease_all(worker_id, ttl, taken.now, taken.rows.into_iter(), taken_already)?;
+        let rows = taken.rows.into_iter();
+        let (leased, writes) = lease_all(worker_id, ttl, taken.now, rows, writes, taken_already)?;
         write_jobs(&mut tx.conn(), &writes).await?;
         tx.commit().await?;
         Ok(Some(leased))
@@ -153,18 +164,19 @@ fn lease_all(
     ttl: Duration,
     now: Timestamp,
     jobs: impl Iterator<Item = Leasable>,
+    mut writes: JobWrites,
     write: impl Fn(&mut JobWrites, LeaseId, &JobState, Place, Vec<EventRecord>),
 ) -> Result<(Vec<LeasedJob>, JobWrites), EngineError> {
     let lease_id = LeaseId::fresh(now);
     let actor = format!("worker:{worker_id}");
     let mut source = source();
     let mut stamp = stamp(&actor, now, None, &mut source);
-    let mut writes = JobWrites::default();
-    let mut leased = Vec::new();
+    let mut leased = Vec::with_capacity(jobs.size_hint().0);
     for Leasable { job, payload, place } in jobs {
         let command = Command::Lease { worker_id: worker_id.to_owned(), ttl };
         let done = transition(job.tenant_id, job.job_id, Some(job), command, &mut stamp)?;
         write(&mut writes, lease_id, &done.job, place.clone(), done.records);
+        let lease_id = (!place.is_shared()).then_some(lease_id);
         leased.push(LeasedJob { payload, leased_at: now, job: done.job, lease_id, place });
     }
     Ok((leased, writes))

@@ -11,8 +11,8 @@ use bpc_core::job::{
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
 use bpc_eventstore::{Conn, Database, StreamHead, entropy, stream_heads};
 use bpc_projections::{
-    Finishing, JobWrites, Lane, LeaseId, Place, finish_jobs_alone, finish_leases, held_leases, lock_job,
-    write_jobs,
+    Finishing, HeldMembers, JobWrites, Lane, LeaseId, Place, finish_jobs_alone, finish_leases, held_leases,
+    held_members, lock_job, write_jobs,
 };
 
 use crate::effects::Effects;
@@ -96,22 +96,26 @@ impl Engine {
         }
         let early_at = early.as_ref().map(|early| early.at);
         let mut tx = self.store.begin().await?;
-        let moved = match move_plain(self, worker_id, &mut tx.conn(), attempts, early_at).await? {
+        let mut writes = JobWrites::default();
+        let moved = match move_plain(self, worker_id, &mut tx.conn(), attempts, early_at, &mut writes).await?
+        {
             Some(moved) => moved,
             None => {
                 drop(tx);
                 tx = self.store.begin().await?;
-                let moved = move_plain(self, worker_id, &mut tx.conn(), &[], None).await?;
+                writes = JobWrites::default();
+                let moved = move_plain(self, worker_id, &mut tx.conn(), &[], None, &mut writes).await?;
                 moved.expect("nothing is moved where nothing may be")
             }
         };
         let (settled, mut writes, lanes) =
-            if early.is_none() && are_plain && moved.jobs.len() == attempts.len() {
-                let writes = successes(worker_id, moved.now, attempts)?;
+            if early.is_none() && are_plain && moved.jobs.len() + moved.members.len() == attempts.len() {
+                successes(worker_id, &moved, attempts, &mut writes)?;
                 (vec![Settled::Recorded(Status::Succeeded); attempts.len()], writes, Vec::new())
             } else {
                 let held = held_jobs(self, &mut tx.conn(), attempts, moved).await?;
-                let mut settling = Settling::begin(self, worker_id, &mut tx.conn(), attempts, held).await?;
+                let mut settling =
+                    Settling::begin(self, worker_id, &mut tx.conn(), attempts, held, writes).await?;
                 settling.early = early.map(|early| early.successes).unwrap_or_default();
                 let mut settled = Vec::with_capacity(attempts.len());
                 for attempt in attempts {
@@ -195,18 +199,21 @@ type HeldJobs = (Timestamp, HashMap<JobId, (JobState, Row)>);
 pub(super) enum Row {
     /// In the queue, locked.
     Locked,
+    /// Shared with others, locked.
+    Shared,
     /// Among the finished already.
     Finished,
 }
 
-/// The time, and the jobs that are among the finished already.
+/// The time, the jobs that are among the finished already, and those that are held and share rows.
 struct Moved {
     now: Timestamp,
     jobs: HashSet<JobId>,
+    members: HashSet<JobId>,
 }
 
-/// Move the jobs of plain successes to the finished ones by what their worker knows of them, which reads
-/// nothing. Those that have changed since they were leased stay where they are. `None` if another attempt or job
+/// Hold the jobs that share rows, and move the others of plain successes to the finished ones by what their worker knows of
+/// them, which reads nothing. Those that have changed since they were leased stay where they are. `None` if another attempt or job
 /// of the same worker was moved by that: the transaction must not be committed.
 async fn move_plain(
     engine: &Engine,
@@ -214,11 +221,22 @@ async fn move_plain(
     conn: &mut Conn<'_>,
     attempts: &[Attempt],
     finished_at: Option<Timestamp>,
+    writes: &mut JobWrites,
 ) -> Result<Option<Moved>, EngineError> {
-    let plain = || attempts.iter().filter(|attempt| attempt.is_plain_success());
+    let clock = &engine.store.clock;
+    let places: Vec<(JobId, &Place)> =
+        attempts.iter().map(|attempt| (attempt.leased.job_id, &attempt.place)).collect();
+    let HeldMembers { now, held } = held_members(conn, clock, worker_id, &places, writes).await?;
+    let plain = || {
+        let is_alone = |attempt: &&Attempt| attempt.is_plain_success() && !attempt.place.is_shared();
+        attempts.iter().filter(is_alone)
+    };
+    if let Some(now) = now.filter(|_| plain().next().is_none()) {
+        return Ok(Some(Moved { now, jobs: HashSet::new(), members: held }));
+    }
     let places: Vec<(JobId, &Place)> =
         plain().map(|attempt| (attempt.leased.job_id, &attempt.place)).collect();
-    let finished = finish_leases(conn, &engine.store.clock, finished_at, worker_id, &places).await?;
+    let finished = finish_leases(conn, clock, finished_at, worker_id, &places).await?;
     let mut fences: HashMap<JobId, Version> = finished.rows.into_iter().collect();
     let mut jobs = HashSet::with_capacity(fences.len());
     for attempt in plain() {
@@ -229,18 +247,27 @@ async fn move_plain(
             None => false,
         };
     }
-    Ok(fences.is_empty().then_some(Moved { now: finished.now, jobs }))
+    Ok(fences.is_empty().then_some(Moved { now: finished.now, jobs, members: held }))
 }
 
-/// The successes of attempts whose jobs are moved.
-fn successes(worker_id: &str, now: Timestamp, attempts: &[Attempt]) -> Result<JobWrites, EngineError> {
-    let writer = Writer { actor: &format!("worker:{worker_id}"), worker_id, now };
-    let mut writes = JobWrites::default();
+/// The successes of attempts whose jobs are moved or held.
+fn successes(
+    worker_id: &str,
+    moved: &Moved,
+    attempts: &[Attempt],
+    writes: &mut JobWrites,
+) -> Result<(), EngineError> {
+    let writer = Writer { actor: &format!("worker:{worker_id}"), worker_id, now: moved.now };
     for attempt in attempts {
         let (job, outcome) = (attempt.leased.clone(), attempt.outcome.clone());
-        writes.append(writer.step(attempt, job, outcome, entropy())?.records);
+        let records = writer.step(attempt, job, outcome, entropy())?.records;
+        if attempt.place.is_shared() {
+            writes.finish_held(&attempt.place, moved.now, records);
+        } else {
+            writes.append(records);
+        }
     }
-    Ok(writes)
+    Ok(())
 }
 
 /// Which of the attempts still hold their lease: those whose jobs are moved; all others are read.
@@ -248,15 +275,21 @@ async fn held_jobs(
     engine: &Engine,
     conn: &mut Conn<'_>,
     attempts: &[Attempt],
-    Moved { now, jobs }: Moved,
+    Moved { now, jobs, members }: Moved,
 ) -> Result<HeldJobs, EngineError> {
-    let (moved, others): (Vec<&Attempt>, Vec<&Attempt>) =
-        attempts.iter().partition(|attempt| jobs.contains(&attempt.leased.job_id));
-    let finished = |attempt: &Attempt| (attempt.leased.job_id, (attempt.leased.clone(), Row::Finished));
-    let mut held: HashMap<JobId, (JobState, Row)> = moved.into_iter().map(finished).collect();
+    let mut held: HashMap<JobId, (JobState, Row)> = HashMap::with_capacity(attempts.len());
+    let mut others: Vec<(JobId, Version)> = Vec::new();
+    for attempt in attempts {
+        let id = attempt.leased.job_id;
+        if jobs.contains(&id) {
+            held.insert(id, (attempt.leased.clone(), Row::Finished));
+        } else if members.contains(&id) {
+            held.insert(id, (attempt.leased.clone(), Row::Shared));
+        } else {
+            others.push((id, attempt.fence()));
+        }
+    }
     if !others.is_empty() {
-        let others: Vec<(JobId, Version)> =
-            others.into_iter().map(|attempt| (attempt.leased.job_id, attempt.fence())).collect();
         let read = held_leases(conn, &engine.store.clock, &others).await?;
         held.extend(read.rows.into_iter().map(|job| (job.job_id, (job, Row::Locked))));
     }
@@ -289,6 +322,7 @@ impl<'e> Settling<'e> {
         conn: &mut Conn<'_>,
         attempts: &[Attempt],
         (now, held): HeldJobs,
+        writes: JobWrites,
     ) -> Result<Settling<'e>, EngineError> {
         let streams: Vec<StreamId> =
             attempts.iter().flat_map(|it| it.effects.appends.iter().map(|append| append.stream_id)).collect();
@@ -308,7 +342,7 @@ impl<'e> Settling<'e> {
             early: HashMap::new(),
             heads: stream_heads(conn, &streams).await?,
             existing,
-            writes: JobWrites::default(),
+            writes,
             lanes: Vec::new(),
         })
     }
@@ -320,7 +354,7 @@ impl<'e> Settling<'e> {
         if row == Row::Finished
             && let Some(done) = self.early.remove(&attempt.leased.job_id)
         {
-            return Ok(self.write(done, row, Prepared::default()));
+            return Ok(self.write(attempt, done, row, Prepared::default()));
         }
         // A lease that is over, or is not this worker's, is refused before any effect is looked at.
         let is_held = |lease: &Lease| lease.expires_at > self.now && lease.worker_id == self.worker_id;
@@ -335,14 +369,14 @@ impl<'e> Settling<'e> {
         let error = match &attempt.outcome {
             // What a failed attempt wanted besides cannot be had; why it failed is kept all the same, if it can be.
             failed @ Outcome::Failed(_) => match self.step(attempt, job.clone(), failed.clone(), entropy()) {
-                Ok(done) => return Ok(self.write(done, row, Prepared::default())),
+                Ok(done) => return Ok(self.write(attempt, done, row, Prepared::default())),
                 Err(error) => error,
             },
             _ => error,
         };
         let outcome = Outcome::Failed(self.engine.failure(&attempt.leased.job_type, error.info()));
         let done = self.step(attempt, job, outcome, entropy())?;
-        Ok(self.write(done, row, Prepared::default()))
+        Ok(self.write(attempt, done, row, Prepared::default()))
     }
 
     /// Record the attempt with everything that it brings. On a fault the batch is as before.
@@ -364,11 +398,11 @@ impl<'e> Settling<'e> {
         // Before anything runs on the database: the outcome itself may not be recordable.
         let done = self.step(attempt, job.clone(), outcome, seed)?;
         self.run_effects(conn, &attempt.effects, &prepared).await?;
-        Ok(self.write(done, row, prepared))
+        Ok(self.write(attempt, done, row, prepared))
     }
 
     /// Put a step and its effects into the batch.
-    fn write(&mut self, done: Transition, row: Row, prepared: Prepared) -> Settled {
+    fn write(&mut self, attempt: &Attempt, done: Transition, row: Row, prepared: Prepared) -> Settled {
         let status = done.job.status();
         // A place under a limit is free again, which may be what a job of that lane waits for.
         if self.engine.registry.has_limits() || status == Status::Queued {
@@ -377,6 +411,10 @@ impl<'e> Settling<'e> {
         match row {
             Row::Finished => self.writes.append(done.records),
             Row::Locked => self.writes.change_live(done.job, done.records),
+            Row::Shared if attempt.is_plain_success() && status == Status::Succeeded => {
+                self.writes.finish_held(&attempt.place, self.now, done.records);
+            }
+            Row::Shared => self.writes.change_held(&attempt.place, done.job, done.records),
         }
         self.put(prepared);
         Settled::Recorded(status)

@@ -13,7 +13,7 @@ use crate::context::{Context, Stopping};
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub(super) fence: Version,
-    pub(super) lease_id: LeaseId,
+    pub(super) lease_id: Option<LeaseId>,
     pub(super) since: Instant,
     /// When the lease ends, by this host's clock and on the safe side: counted from before it was asked for.
     pub(super) deadline: Instant,
@@ -45,8 +45,8 @@ struct Leases {
 }
 
 impl Leases {
-    fn let_go(&mut self, lease: LeaseId) {
-        let Some(jobs) = self.open.get_mut(&lease) else {
+    fn let_go(&mut self, lease: Option<LeaseId>) {
+        let Some((lease, jobs)) = lease.and_then(|lease| Some((lease, self.open.get_mut(&lease)?))) else {
             return;
         };
         *jobs -= 1;
@@ -61,7 +61,9 @@ impl HeldJobs {
     pub(super) fn insert(&self, taken: impl Iterator<Item = (JobId, Held)>) {
         let (mut jobs, mut leases) = (self.lock(), self.leases());
         for (job, held) in taken {
-            *leases.open.entry(held.lease_id).or_default() += 1;
+            if let Some(lease) = held.lease_id {
+                *leases.open.entry(lease).or_default() += 1;
+            }
             // An attempt of the same job that lost its lease and is not over yet: nobody else can end it.
             if let Some(former) = jobs.insert(job, held) {
                 former.lose();
