@@ -255,7 +255,7 @@ bpc_testkit::on_both_databases! {
             assert_eq!(code(scene.engine.enqueue(scene.tenant, ACTOR, job).await), expected);
         }
         assert_eq!(scene.jobs().await, 0);
-        assert_eq!(scene.count("SELECT count(*) FROM job_queue").await, 0);
+        assert_eq!(scene.count("SELECT count(*) FROM live_jobs").await, 0);
     }
 
     async fn the_largest_payload_that_fits_comes_back_whole(db) {

@@ -47,10 +47,10 @@ impl Scene {
     /// Wait until all is done, and see that it was done once: each job and its follow-up succeeded
     /// exactly once and left its effects once.
     async fn assert_all_done_once(&self, jobs: i64) {
-        eventually(AFTERMATH, || async { self.count("SELECT count(*) FROM job_queue").await == 0 }).await;
+        eventually(AFTERMATH, || async { self.count("SELECT count(*) FROM live_jobs").await == 0 }).await;
         assert_eq!(self.events_of("ENQUEUED").await, 2 * jobs);
         assert_eq!(self.events_of("SUCCEEDED").await, 2 * jobs);
-        let finished = "SELECT count(*) FROM finished_jobs WHERE status = 'SUCCEEDED'";
+        let finished = "SELECT count(*) FROM ended_jobs WHERE status = 'SUCCEEDED'";
         assert_eq!(self.count(finished).await, 2 * jobs);
         assert_eq!(self.left_behind().await, (2 * jobs, 2 * jobs, 2 * jobs));
         assert_eq!(self.events_of("ENTERED").await, 2 * jobs);

@@ -86,7 +86,7 @@ pub async fn run(call: &Call<'_>, args: &BenchArgs, number: usize) -> Result<Exi
     let versions =
         "SELECT count(*) FROM passport_versions WHERE tenant_id = $1 AND status = 'SIGNED' AND has_qr = 1";
     let signed = bench.count(versions).await?;
-    let blocked = "SELECT count(*) FROM finished_jobs WHERE tenant_id = $1 AND job_type = 'COMPILE_PASSPORT' \
+    let blocked = "SELECT count(*) FROM ended_jobs WHERE tenant_id = $1 AND job_type = 'COMPILE_PASSPORT' \
                    AND error_code = 'COMPILE_BLOCKED'";
     let blocked = bench.count(blocked).await?;
     let (verified, findings, elapsed) = bench.verify().await?;

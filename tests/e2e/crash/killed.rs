@@ -28,7 +28,7 @@ on_both_databases! {
 
         let log = Log::open(&db).await;
         let mut victim = bpc.spawn(["worker", "--concurrency", "200"]);
-        let held = "SELECT count(*) FROM job_queue WHERE running AND job_type = 'DRILL_SLEEP'";
+        let held = "SELECT count(*) FROM live_jobs WHERE running AND job_type = 'DRILL_SLEEP'";
         eventually(PATIENCE, || async { log.number(held).await == 100 }).await;
         victim.signal(Signal::Kill);
         victim.wait(PATIENCE).expect_code(137);

@@ -77,7 +77,7 @@ on_both_databases! {
 async fn statuses(file: &std::path::Path) -> Vec<(String, String)> {
     let url = format!("sqlite://{}", file.display());
     let pool = SqlitePoolOptions::new().connect(&url).await.expect("any tool opens it");
-    let sql = "SELECT lower(hex(job_id)), status FROM finished_jobs ORDER BY created_at";
+    let sql = "SELECT lower(hex(job_id)), status FROM ended_jobs ORDER BY created_at";
     let rows: Vec<(String, String)> = sqlx::query_as(sql).fetch_all(&pool).await.expect("the view");
     let dashed = |hex: &str| [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
     rows.into_iter().map(|(id, status)| (dashed(&id), status)).collect()

@@ -96,7 +96,7 @@ impl super::Scene {
 
     /// Events of that type in the whole log.
     pub async fn events_of(&self, event_type: &str) -> i64 {
-        let sql = "SELECT count(*) FROM events WHERE event_type = $1";
+        let sql = "SELECT count(*) FROM log_events WHERE event_type = $1";
         let mut tx = self.store().begin_read().await.unwrap();
         portable!(tx.conn(), c => sqlx::query_scalar(sql).bind(event_type).fetch_one(c).await).unwrap()
     }

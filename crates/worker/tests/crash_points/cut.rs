@@ -76,7 +76,7 @@ impl Told {
 }
 
 async fn log(store: &Store) -> Vec<StoredEvent> {
-    let sql = "SELECT stream_id, tenant_id FROM events ORDER BY id";
+    let sql = "SELECT stream_id, tenant_id FROM log_events ORDER BY id";
     let mut tx = store.begin_read().await.unwrap();
     let rows: Vec<(uuid::Uuid, uuid::Uuid)> =
         portable!(tx.conn(), c => sqlx::query_as(sql).fetch_all(c).await).unwrap();
@@ -144,7 +144,7 @@ async fn resume(db: &TestDatabase, told: &Told, length: usize) {
         scene.assert_sound().await;
     }
     for _ in 0..8 {
-        if scene.count("SELECT count(*) FROM job_queue").await == 0 {
+        if scene.count("SELECT count(*) FROM live_jobs").await == 0 {
             break;
         }
         // Leases run out, retries fall due.
@@ -152,7 +152,7 @@ async fn resume(db: &TestDatabase, told: &Told, length: usize) {
         scene.work().await;
     }
     assert_eq!(
-        scene.count("SELECT count(*) FROM job_queue").await,
+        scene.count("SELECT count(*) FROM live_jobs").await,
         0,
         "cut after {length}: all are finished"
     );

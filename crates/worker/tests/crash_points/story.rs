@@ -155,7 +155,7 @@ impl Story<'_> {
 
     async fn live_jobs(&self) -> i64 {
         let mut tx = self.scene.store().begin_read().await.unwrap();
-        let sql = "SELECT count(*) FROM job_queue WHERE tenant_id = $1";
+        let sql = "SELECT count(*) FROM live_jobs WHERE tenant_id = $1";
         portable!(tx.conn(), c => sqlx::query_scalar(sql).bind(self.scene.tenant.0).fetch_one(c).await)
             .unwrap()
     }

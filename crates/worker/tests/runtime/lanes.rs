@@ -99,7 +99,7 @@ bpc_testkit::on_both_databases! {
         let working = Working::start(&scene.engine, options("w"));
         bpc_testkit::eventually(SOON, || async { scene.events_of("SUCCEEDED").await == 2 }).await;
         working.stop().await;
-        assert_eq!(scene.count("SELECT count(DISTINCT tenant_id) FROM finished_jobs").await, 2);
+        assert_eq!(scene.count("SELECT count(DISTINCT tenant_id) FROM ended_jobs").await, 2);
         scene.assert_sound().await;
     }
 }

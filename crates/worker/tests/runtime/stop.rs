@@ -67,7 +67,7 @@ bpc_testkit::on_both_databases! {
         let begun = u64::from(scene.notes.runs_in_all());
         assert_eq!(report.succeeded, begun);
         assert_eq!(report.leased, begun + report.returned);
-        let queued = "SELECT count(*) FROM job_queue WHERE NOT running AND attempts = 0";
+        let queued = "SELECT count(*) FROM live_jobs WHERE NOT running AND attempts = 0";
         assert_eq!(scene.count(queued).await as u64, 3000 - begun, "none is leased, none has spent an attempt");
         scene.assert_sound().await;
     }
