@@ -37,7 +37,7 @@ class LongLog:
                 jobs -= load
                 print(f"filling the log: {jobs:,} jobs to go", file=sys.stderr, flush=True)
             store.reset()
-            self.events = store.value("select count(*) from events")
+            self.events = store.value(self.system["kept"]["events"])
         finally:
             driver.wait_quiet = wait_quiet
             store.close()

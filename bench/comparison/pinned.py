@@ -10,7 +10,9 @@ from .kept_store import kept_store
 from .measures import is_disturbed
 
 LAST = 3
-SIZE = "select pg_total_relation_size('job_queue')"
+TABLES = ["job_queue", "queue_cohorts"]
+SIZE = "select " + " + ".join(f"pg_total_relation_size('{table}')" for table in TABLES)
+DEAD = "select sum(n_dead_tup)::int8 from pg_stat_user_tables where relname = any(%s)"
 
 
 def run(drive, system, options):
@@ -45,8 +47,8 @@ def _pinned(driver, system, options):
         if pin is not None:
             pin.close()
     with driver.psycopg.connect(driver.PG, autocommit=True) as connection:
-        dead = connection.execute("select n_dead_tup from pg_stat_user_tables where relname = 'job_queue'").fetchone()[0]
-        connection.execute("vacuum job_queue")
+        dead = connection.execute(DEAD, [TABLES]).fetchone()[0]
+        connection.execute("vacuum " + ", ".join(TABLES))
         after = connection.execute(SIZE).fetchone()[0]
     return loads, sizes, seconds, dead, after
 

@@ -43,6 +43,16 @@ END $$;
 CREATE TRIGGER cohort_events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON cohort_events
     FOR EACH STATEMENT EXECUTE FUNCTION events_are_append_only();
 
+-- The first event of a job that was enqueued in a cohort; null if it was not.
+CREATE FUNCTION enqueued_in_cohort(job UUID) RETURNS BYTEA LANGUAGE sql STABLE AS $$
+    SELECT convert_to(split_part(convert_from(c.event_lines, 'UTF8'), E'\n', place.number), 'UTF8')
+    FROM cohort_events c
+    JOIN LATERAL generate_series(1, length(c.stream_ids) / 16) AS place(number)
+        ON substr(c.stream_ids, 16 * place.number - 15, 16) = uuid_send(job)
+    WHERE c.version = 1 AND c.last_stream_id >= job
+        AND c.first_stream_id BETWEEN (substr(job::text, 1, 13) || '-0000-0000-000000000000')::uuid AND job
+$$;
+
 -- Every event of the log, one a row, for people and their tools.
 CREATE VIEW log_events AS
     SELECT id, occurred_at, version, tenant_id, stream_id, stream_type, event_type, event_hash, event_bytes FROM events

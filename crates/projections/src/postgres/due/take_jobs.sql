@@ -7,5 +7,6 @@ found AS (
     FROM due
     WHERE q.ctid = due.place
     RETURNING due.now, q.ctid AS place, due.job_id, due.version, due.head_hash, due.attempts, due.scheduled_at,
-        (SELECT e.event_bytes FROM events e WHERE e.stream_id = due.job_id AND e.version = 1) AS enqueued
+        COALESCE((SELECT e.event_bytes FROM events e WHERE e.stream_id = due.job_id AND e.version = 1),
+            enqueued_in_cohort(due.job_id)) AS enqueued
 )
