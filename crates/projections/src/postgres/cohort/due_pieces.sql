@@ -3,7 +3,8 @@
 -- cohort is due.
 --
 -- As in due_jobs.sql, how many pieces of each lane and priority belong to the first $5 is found without locks, then just so
--- many are locked, each worker skipping what others hold. Of the last piece only some jobs may be wanted.
+-- many are locked, each worker skipping what others hold. Of the last piece only some jobs may be wanted. Pieces of eight jobs
+-- and more fill a lease; where they are smaller, it is smaller.
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
 ), lane AS MATERIALIZED (
@@ -18,7 +19,7 @@ WITH clock AS MATERIALIZED (
         FROM queue_cohorts c
         WHERE c.worker_id IS NULL AND c.tenant_id = lane.tenant_id AND c.queue = lane.queue AND c.priority = lane.priority
             AND c.scheduled_at >= lane.since AND c.scheduled_at <= clock.now AND c.job_type = ANY ($6::text[])
-        ORDER BY c.scheduled_at, c.cohort_id LIMIT lane.room / 64 + 1
+        ORDER BY c.scheduled_at, c.cohort_id LIMIT lane.room / 8 + 4
     ) AS due
 ), single AS MATERIALIZED (
     SELECT lane.number, lane.room, lane.priority, due.scheduled_at, 1::bigint AS jobs
