@@ -292,3 +292,104 @@ fn fresh_id(at: Timestamp) -> Uuid {
 pub(crate) fn job_at(place: usize, stream_ids: &[u8]) -> Option<JobId> {
     stream_ids.as_chunks::<16>().0.get(place).map(|id| JobId(Uuid::from_bytes(*id)))
 }
+
+#[cfg(test)]
+mod tests {
+    use bpc_core::canonical::canonicalize;
+    use bpc_core::job::{Command, NewJob, Placement, Stamp, transition};
+    use bpc_core::{Hash, StreamId};
+
+    use super::*;
+
+    const NOW: i64 = 1_700_000_000_000_000;
+
+    /// A new job whose id ends in `number`, with its row and event.
+    fn new_job(number: u8, queue: &str, payload_bytes: usize) -> (QueueRow, EventRecord) {
+        let now = Timestamp::from_micros(NOW);
+        let id = JobId::fresh(now, [0, 0, 0, 0, 0, 0, 0, 0, 0, number]);
+        let mut entropy = || [7; 10];
+        let mut stamp =
+            Stamp { actor: "system", now, causation_id: None, correlation_id: None, entropy: &mut entropy };
+        let new = NewJob {
+            job_type: "T".to_owned(),
+            queue: queue.to_owned(),
+            priority: 2,
+            max_attempts: 5,
+            scheduled_at: None,
+            idempotency_key: None,
+            payload: canonicalize(format!("{{\"p\":\"{}\"}}", "x".repeat(payload_bytes)).as_bytes()).unwrap(),
+        };
+        let done = transition(TenantId::SYSTEM, id, None, Command::Enqueue(new), &mut stamp).unwrap();
+        let Placement::Queue(row) = Placement::of(done.job) else { panic!("a new job waits") };
+        (row, done.records.into_iter().next().unwrap())
+    }
+
+    /// Sizes of the cohorts, and how many rows and events are left.
+    fn sizes(jobs: &[(QueueRow, EventRecord)]) -> (Vec<usize>, usize, usize) {
+        let (rows, events): (Vec<_>, Vec<_>) = jobs.iter().cloned().unzip();
+        let cohorts = NewCohorts::of(&rows, &events);
+        for (piece, events) in cohorts.pieces.iter().zip(&cohorts.events) {
+            assert_eq!(piece.members.len(), events.len());
+            assert_eq!(StreamId::from(piece.cohort_id), events[0].stream_id);
+        }
+        (
+            cohorts.events.iter().map(|it| it.len()).collect(),
+            cohorts.other_rows.len(),
+            cohorts.other_events.len(),
+        )
+    }
+
+    fn jobs(numbers: impl Iterator<Item = u8>, queue: &str) -> Vec<(QueueRow, EventRecord)> {
+        numbers.map(|number| new_job(number, queue, 8)).collect()
+    }
+
+    #[test]
+    fn new_jobs_that_are_alike_become_cohorts() {
+        assert_eq!(sizes(&jobs(0..3, "q")), (vec![], 3, 3), "too few");
+        assert_eq!(sizes(&jobs(0..4, "q")), (vec![4], 0, 0));
+        assert_eq!(sizes(&jobs(0..150, "q")), (vec![64, 64, 22], 0, 0));
+        let two: Vec<_> = jobs(0..5, "a").into_iter().chain(jobs(5..12, "b")).collect();
+        assert_eq!(sizes(&two), (vec![5, 7], 0, 0));
+        let mixed: Vec<_> =
+            jobs(0..2, "a").into_iter().chain(jobs(2..8, "b")).chain(jobs(8..9, "a")).collect();
+        assert_eq!(sizes(&mixed), (vec![6], 3, 3));
+        assert_eq!(sizes(&jobs((0..8).rev(), "q")), (vec![], 8, 8), "ids must ascend");
+    }
+
+    #[test]
+    fn large_payloads_make_smaller_cohorts() {
+        let large: Vec<_> = (0..12).map(|number| new_job(number, "q", BYTES_MAX / 6)).collect();
+        let (cohorts, rows, events) = sizes(&large);
+        assert_eq!((cohorts, rows, events), (vec![5, 5], 2, 2));
+        let too_large: Vec<_> = (0..6).map(|number| new_job(number, "q", BYTES_MAX / 2)).collect();
+        assert_eq!(sizes(&too_large), (vec![], 6, 6));
+    }
+
+    #[test]
+    fn events_of_others_stay_where_they_are() {
+        let (rows, mut events): (Vec<_>, Vec<_>) = jobs(0..10, "q").into_iter().unzip();
+        let mut other = events[0].clone();
+        other.stream_id = StreamId::derived("other", "one");
+        events.insert(5, other);
+        let cohorts = NewCohorts::of(&rows, &events);
+        assert_eq!(cohorts.events.iter().map(|it| it.len()).collect::<Vec<_>>(), [5, 5]);
+        assert_eq!((cohorts.other_rows.len(), cohorts.other_events.len()), (0, 1));
+        // A row that has no event here, because its job left another cohort.
+        let cohorts = NewCohorts::of(&rows, &[]);
+        assert_eq!((cohorts.pieces.len(), cohorts.other_rows.len()), (0, 10));
+    }
+
+    #[test]
+    fn members_leave_one_by_one_or_finish_together() {
+        let (row, event) = new_job(1, "q", 8);
+        let piece = Arc::new(super::piece(&row, 4));
+        let member = |place| Member { piece: Arc::clone(&piece), place };
+        let mut writes = CohortWrites::default();
+        writes.hold(Arc::clone(&piece), Members(0b1101));
+        let at = Timestamp::from_micros(NOW);
+        writes.finish(&member(3), at, vec![EventRecord { event_hash: Hash::ZERO, ..event.clone() }]);
+        writes.leave(&member(0));
+        let held = &writes.held[&piece.piece_id];
+        assert_eq!((held.rest(), held.finished, held.events.len()), (Members(0b0100), Members(0b1000), 1));
+    }
+}
