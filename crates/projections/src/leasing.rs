@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bpc_core::job::{Lease, QueueRow, read_enqueued};
@@ -17,8 +18,8 @@ use uuid::Uuid;
 use crate::calendar::{LeaseId, ended_leases};
 use crate::cohort::{LEASED, Member};
 use crate::lanes::LaneRoom;
-use crate::postgres::Due;
 use crate::postgres::cohort::{due_members, held_pieces, leave_cohorts, leave_due, leave_expired};
+use crate::postgres::{Due, TakenRows};
 use crate::write::JobWrites;
 use crate::{postgres, sqlite};
 
@@ -183,38 +184,52 @@ pub async fn lease_jobs_alone<R: Send + 'static>(
     pools.write(write).await.transpose()
 }
 
+/// Whether cohorts were due when somebody last looked: what is asked for first.
+#[derive(Clone, Debug, Default)]
+pub struct ExpectCohorts(Arc<AtomicBool>);
+
 /// The same, leased by the statement that finds them: what is left to write are their events, and the lease.
-/// Members of cohorts are found, too: what is left to write for those is in `writes` already. `None` if the database has no such statement, or if one of the jobs is damaged: then the transaction must
+/// Members of cohorts are found, too: what is left to write for those is in `writes` already. `None` if
+/// the database has no such statement, or if one of the jobs is damaged: then the transaction must
 /// not be committed.
 pub async fn take_jobs(
     conn: &mut Conn<'_>,
     clock: &Clock,
-    lanes: &[LaneRoom],
-    types: &[&str],
-    limit: usize,
+    due: (&[LaneRoom], &[&str], usize),
     (worker_id, ttl): (&str, Duration),
+    expected: &ExpectCohorts,
     writes: &mut JobWrites,
 ) -> Result<Option<Taken<Leasable>>, StoreError> {
     let Conn::Postgres(conn) = conn else {
         return Ok(None);
     };
+    let (lanes, types, limit) = due;
     let due = Due { now: clock.fixed(), lanes, types, limit };
+    let whole = |mut taken: TakenRows| {
+        merge(&mut taken.jobs, limit);
+        (taken.jobs.len() == taken.leased).then_some(Taken { now: taken.now, rows: taken.jobs })
+    };
+    if !expected.0.load(Ordering::Relaxed) {
+        let taken = postgres::take_jobs(conn, due, worker_id, ttl, true).await?;
+        if !taken.is_cohort_due {
+            return Ok(whole(taken));
+        }
+    }
     let members = due_members(conn, due).await?;
+    expected.0.store(!members.pieces.is_empty(), Ordering::Relaxed);
     if members.pieces.is_empty() {
-        let (now, mut rows, leased) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
-        merge(&mut rows, limit);
-        return Ok((rows.len() == leased).then(|| Taken { now: now.unwrap_or_default(), rows }));
+        return Ok(whole(postgres::take_jobs(conn, due, worker_id, ttl, false).await?));
     }
     // All of them are leased at the moment at which the first were found.
     let now = members.now;
     let mut rows = Vec::with_capacity(limit);
     if members.singles > 0 {
         let due = Due { now: Some(now), limit: members.singles.min(limit), ..due };
-        let (_, singles, leased) = postgres::take_jobs(conn, due, worker_id, ttl).await?;
-        if singles.len() != leased {
+        let singles = postgres::take_jobs(conn, due, worker_id, ttl, false).await?;
+        if singles.jobs.len() != singles.leased {
             return Ok(None);
         }
-        rows = singles;
+        rows = singles.jobs;
     }
     let lease = first_lease(worker_id, now.plus(ttl));
     for piece in members.pieces {

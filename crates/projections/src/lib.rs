@@ -19,8 +19,9 @@ pub use completeness::{Completeness, CompletenessError, Window, completeness};
 pub use domain::{Projection, ViewTable};
 pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{
-    Expired, HeldMembers, Leasable, Place, Taken, cancel_requests, expired_leases, finish_leases,
-    held_leases, held_members, leasable_jobs, leasable_jobs_alone, lease_jobs_alone, take_jobs,
+    ExpectCohorts, Expired, HeldMembers, Leasable, Place, Taken, cancel_requests, expired_leases,
+    finish_leases, held_leases, held_members, leasable_jobs, leasable_jobs_alone, lease_jobs_alone,
+    take_jobs,
 };
 pub use list::{
     JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,

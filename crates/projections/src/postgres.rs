@@ -167,7 +167,7 @@ pub(crate) async fn leasable_jobs(
         include_str!("postgres/due/leasable_jobs.sql"),
         include_str!("postgres/due/found_jobs.sql")
     );
-    let (now, jobs) = found_jobs(&due.bind(sql).fetch_one(conn).await?)?;
+    let (now, jobs) = found_jobs(&due.bind(sql).bind(false).fetch_one(conn).await?)?;
     Ok((now, jobs.into_iter().flatten().collect()))
 }
 
@@ -188,22 +188,35 @@ pub(crate) async fn lease_jobs(
     Ok(rows.into_iter().map(|(job, place)| (JobId(job), Place::Row(place))).collect())
 }
 
-/// Due jobs as they were before this leased them, but for their places; and how many were leased.
+/// Due jobs as they were before this leased them, but for their places.
+#[derive(Default)]
+pub(crate) struct TakenRows {
+    pub(crate) now: Timestamp,
+    pub(crate) jobs: Vec<Leasable>,
+    /// How many were leased: more, if some are damaged.
+    pub(crate) leased: usize,
+    /// Nothing was, because cohorts are due as well.
+    pub(crate) is_cohort_due: bool,
+}
+
+/// Lease due jobs that have rows of their own; `if_alone` only if no cohort is due.
 pub(crate) async fn take_jobs(
     conn: &mut PgConnection,
     due: Due<'_>,
     worker_id: &str,
     ttl: Duration,
-) -> Result<(Option<Timestamp>, Vec<Leasable>, usize), StoreError> {
+    if_alone: bool,
+) -> Result<TakenRows, StoreError> {
     let sql = concat!(
         include_str!("postgres/due/due_jobs.sql"),
         include_str!("postgres/due/take_jobs.sql"),
         include_str!("postgres/due/found_jobs.sql")
     );
-    let found = due.bind(sql).bind(worker_id).bind(ttl.as_micros() as i64).fetch_one(conn).await?;
+    let take = due.bind(sql).bind(if_alone).bind(worker_id).bind(ttl.as_micros() as i64);
+    let found = take.fetch_one(conn).await?;
     let (now, jobs) = found_jobs(&found)?;
-    let leased = jobs.len();
-    Ok((now, jobs.into_iter().flatten().collect(), leased))
+    let (leased, jobs) = (jobs.len(), jobs.into_iter().flatten().collect());
+    Ok(TakenRows { now: now.unwrap_or_default(), jobs, leased, is_cohort_due: found.try_get(8)? })
 }
 
 /// Which due jobs are meant: the parameters of `due_jobs.sql` and `due_pieces.sql`.

@@ -59,7 +59,9 @@ async fn every_postgres_statement_prepares_on_a_migrated_database() {
     assert_eq!(between.len(), DUE.len());
     statements
         .extend(between.into_iter().map(|file| (file.clone(), read(first) + &read(&file) + &read(last))));
-    statements.extend(files_in("postgres/alone").into_iter().map(|file| (file.clone(), read(&file))));
+    let is_sql = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "sql");
+    let others = files_in("postgres/alone").into_iter().chain(files_in("postgres/cohort")).filter(is_sql);
+    statements.extend(others.map(|file| (file.clone(), read(&file))));
     for (file, sql) in statements {
         let prepared = pool.prepare(AssertSqlSafe(sql).into_sql_str()).await;
         prepared.unwrap_or_else(|error| panic!("{}: {error}", file.display()));

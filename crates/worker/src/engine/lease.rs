@@ -138,8 +138,15 @@ impl Engine {
         let mut tx = self.store.begin().await?;
         let clock = &self.store.clock;
         let mut writes = JobWrites::default();
-        let taken =
-            take_jobs(&mut tx.conn(), clock, lanes, &types, limit, (worker_id, ttl), &mut writes).await?;
+        let taken = take_jobs(
+            &mut tx.conn(),
+            clock,
+            (lanes, &types, limit),
+            (worker_id, ttl),
+            &self.expect_cohorts,
+            &mut writes,
+        )
+        .await?;
         let Some(taken) = taken else {
             self.short_way.failed();
             return Ok(None);

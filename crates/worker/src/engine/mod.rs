@@ -19,6 +19,7 @@ use std::sync::Arc;
 use bpc_core::job::Stamp;
 use bpc_core::{EventId, Timestamp};
 use bpc_eventstore::{Store, entropy};
+use bpc_projections::ExpectCohorts;
 
 use crate::registry::Registry;
 use crate::wake::{Hints, Trigger};
@@ -41,6 +42,7 @@ pub struct Engine {
     pub(crate) hints: Hints,
     trigger: Option<Trigger>,
     short_way: short_way::ShortWay,
+    expect_cohorts: ExpectCohorts,
 }
 
 /// How often a verb is tried again when somebody else wrote first.
@@ -55,6 +57,7 @@ impl Engine {
             hints: Hints::default(),
             trigger: None,
             short_way: short_way::ShortWay::default(),
+            expect_cohorts: ExpectCohorts::default(),
         }
     }
 

@@ -10,8 +10,23 @@
 -- the last LIMIT stops the locking (measured: 20 us a job with the count, 14 without).
 --
 -- Rows are found by index, and from then on by place (measured: 15 us a lease instead of 21).
+--
+-- If $8, nothing is found while jobs of cohorts are due as well: which of them come first is told by due_pieces.sql.
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
+), cohort AS MATERIALIZED (
+    SELECT EXISTS (
+        SELECT 1
+        FROM clock, unnest($2::uuid[], $3::text[]) AS lane(tenant_id, queue), generate_series(0, 3) AS level(priority),
+        LATERAL (
+            SELECT 1 FROM queue_cohorts c
+            WHERE c.worker_id IS NULL AND c.tenant_id = lane.tenant_id AND c.queue = lane.queue
+                AND c.priority = level.priority AND c.scheduled_at <= clock.now
+                AND c.scheduled_at >= CASE WHEN cardinality($2::uuid[]) = 1 THEN ($7::int8[])[level.priority + 1] ELSE 0 END
+            LIMIT 1
+        ) AS due
+        WHERE $8
+    ) AS is_due
 ), wanted AS MATERIALIZED (
     SELECT tenant_id, queue, priority, count(*) AS jobs, 0::int8 AS since
     FROM (
@@ -38,7 +53,7 @@ WITH clock AS MATERIALIZED (
     WHERE cardinality($2::uuid[]) = 1
 ), due AS (
     SELECT clock.now, first.*
-    FROM clock, wanted,
+    FROM clock, cohort, wanted,
     LATERAL (
         SELECT q.ctid AS place, q.job_id, q.version, q.head_hash, q.attempts, q.scheduled_at
         FROM job_queue q
@@ -48,5 +63,6 @@ WITH clock AS MATERIALIZED (
         ORDER BY q.scheduled_at LIMIT wanted.jobs
         FOR UPDATE SKIP LOCKED
     ) AS first
+    WHERE NOT cohort.is_due
     LIMIT $5
 ),
