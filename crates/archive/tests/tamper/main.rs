@@ -4,6 +4,9 @@
 #[path = "../../../eventstore/tests/conformance/common.rs"]
 #[allow(dead_code, reason = "each test file uses its own part")]
 mod common;
+#[path = "../../../eventstore/tests/conformance/verify/alike.rs"]
+#[allow(dead_code, reason = "each test file uses its own part")]
+mod alike;
 #[path = "../../../eventstore/tests/tamper/scene.rs"]
 #[allow(dead_code, reason = "each test file uses its own part")]
 mod scene;
