@@ -51,7 +51,12 @@ CREATE FUNCTION enqueued_in_cohort(job UUID) RETURNS BYTEA LANGUAGE sql STABLE A
         ON substr(c.stream_ids, 16 * place.number - 15, 16) = uuid_send(job)
     WHERE c.version = 1 AND c.last_stream_id >= job
         AND c.first_stream_id BETWEEN (substr(job::text, 1, 13) || '-0000-0000-000000000000')::uuid AND job
+    ORDER BY c.first_stream_id DESC LIMIT 1
 $$;
+
+-- Programs of before know nothing of cohorts and would take the ids of their events for such as were rolled back. Their sealers
+-- do not find this column, and seal nothing.
+ALTER TABLE seal_gaps RENAME COLUMN holders TO writers;
 
 -- Every event of the log, one a row, for people and their tools.
 CREATE VIEW log_events AS
@@ -115,7 +120,7 @@ CREATE VIEW live_jobs AS
     FROM queue_cohorts piece
     JOIN cohort_events first ON first.first_stream_id = piece.cohort_id AND first.version = 1
     CROSS JOIN generate_series(0, 63) AS place(number)
-    WHERE (piece.members >> place.number) & 1 = 1;
+    WHERE (piece.members >> place.number) & 1 = 1 AND place.number < length(first.stream_ids) / 16;
 
 -- All jobs that have ended, one a row.
 CREATE VIEW ended_jobs AS
@@ -129,4 +134,4 @@ CREATE VIEW ended_jobs AS
     FROM finished_cohorts piece
     JOIN cohort_events first ON first.first_stream_id = piece.cohort_id AND first.version = 1
     CROSS JOIN generate_series(0, 63) AS place(number)
-    WHERE (piece.members >> place.number) & 1 = 1;
+    WHERE (piece.members >> place.number) & 1 = 1 AND place.number < length(first.stream_ids) / 16;

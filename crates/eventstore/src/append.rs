@@ -161,7 +161,7 @@ pub async fn append_to_streams(
 }
 
 /// The one append of each database: everything that is ever written to the log comes through here
-/// or through the statement that this composes.
+/// or through the statements that this and `append_cohorts` compose.
 pub async fn write_events(conn: &mut Conn<'_>, events: &[EventRecord]) -> Result<(), StoreError> {
     match conn {
         Conn::Postgres(conn) => {

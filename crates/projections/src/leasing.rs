@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bpc_core::job::{Lease, QueueRow, read_enqueued};
-use bpc_core::{Hash, Head, Job, JobId, StreamId, Timestamp, Version, chain_hash};
+use bpc_core::{COHORT_MAX, Hash, Head, Job, JobId, StreamId, Timestamp, Version, chain_hash};
 use bpc_eventstore::sqlite::fetch_rows;
 use bpc_eventstore::{Clock, Conn, Database, Store, StoreError, now_on, stream_heads};
 use rusqlite::Connection;
@@ -18,7 +18,9 @@ use uuid::Uuid;
 use crate::calendar::{LeaseId, ended_leases};
 use crate::cohort::{LEASED, Member};
 use crate::lanes::LaneRoom;
-use crate::postgres::cohort::{due_members, held_pieces, leave_cohorts, leave_due, leave_expired};
+use crate::postgres::cohort::{
+    DueMembers, due_members, held_pieces, leave_cohorts, leave_due, leave_expired,
+};
 use crate::postgres::{Due, TakenRows};
 use crate::write::JobWrites;
 use crate::{postgres, sqlite};
@@ -184,9 +186,29 @@ pub async fn lease_jobs_alone<R: Send + 'static>(
     pools.write(write).await.transpose()
 }
 
-/// Whether cohorts were due when somebody last looked: what is asked for first.
+/// What was known of cohorts when somebody last looked.
 #[derive(Clone, Debug, Default)]
-pub struct ExpectCohorts(Arc<AtomicBool>);
+pub struct ExpectCohorts(Arc<Expected>);
+
+#[derive(Debug, Default)]
+struct Expected {
+    /// Some were due: they are asked for first.
+    are_due: AtomicBool,
+    /// Others had locked all of them.
+    are_locked: AtomicBool,
+}
+
+impl ExpectCohorts {
+    /// Had others locked all that were due? One row may hold all jobs that there are, so it is worth asking again.
+    pub fn are_locked(&self) -> bool {
+        self.0.are_locked.load(Ordering::Relaxed)
+    }
+
+    fn seen(&self, members: &DueMembers) {
+        self.0.are_due.store(members.is_any_due, Ordering::Relaxed);
+        self.0.are_locked.store(members.is_any_due && members.pieces.is_empty(), Ordering::Relaxed);
+    }
+}
 
 /// The same, leased by the statement that finds them: what is left to write are their events, and the lease.
 /// Members of cohorts are found, too: what is left to write for those is in `writes` already. `None` if
@@ -209,14 +231,14 @@ pub async fn take_jobs(
         merge(&mut taken.jobs, limit);
         (taken.jobs.len() == taken.leased).then_some(Taken { now: taken.now, rows: taken.jobs })
     };
-    if !expected.0.load(Ordering::Relaxed) {
+    if !expected.0.are_due.load(Ordering::Relaxed) {
         let taken = postgres::take_jobs(conn, due, worker_id, ttl, true).await?;
         if !taken.is_cohort_due {
             return Ok(whole(taken));
         }
     }
     let members = due_members(conn, due).await?;
-    expected.0.store(!members.pieces.is_empty(), Ordering::Relaxed);
+    expected.seen(&members);
     if members.pieces.is_empty() {
         return Ok(whole(postgres::take_jobs(conn, due, worker_id, ttl, false).await?));
     }
@@ -233,9 +255,12 @@ pub async fn take_jobs(
     }
     let lease = first_lease(worker_id, now.plus(ttl));
     for piece in members.pieces {
-        let room = limit - rows.len();
+        let (tenant, queue) = (piece.piece.tenant_id, &*piece.piece.queue);
+        let of_lane = rows.iter().filter(|row| row.job.tenant_id == tenant && row.job.queue == queue).count();
+        let lane = lanes.iter().find(|it| it.lane.tenant_id == tenant && it.lane.queue == queue);
+        let room = lane.map_or(0, |lane| lane.room.saturating_sub(of_lane)).min(limit - rows.len());
         if room == 0 {
-            break;
+            continue;
         }
         let Some((taking, jobs)) = piece.take(room) else {
             return Ok(None);
@@ -252,7 +277,7 @@ pub async fn take_jobs(
 pub struct HeldMembers {
     /// The moment; `None` if no attempt was of a job that shares a row.
     pub now: Option<Timestamp>,
-    /// Which of the places are held as they were leased.
+    /// Those that are held as they were leased.
     pub held: HashSet<JobId>,
 }
 
@@ -398,7 +423,8 @@ pub struct Expired {
 pub async fn expired_leases(conn: &mut Conn<'_>, clock: &Clock, limit: u32) -> Result<Expired, StoreError> {
     let now = now_on(conn, clock).await?;
     if let Conn::Postgres(conn) = conn {
-        leave_expired(conn, now, i64::from(limit)).await?;
+        // At most so many jobs, about.
+        leave_expired(conn, now, i64::from(limit) / COHORT_MAX as i64 + 1).await?;
     }
     let ended = ended_leases(conn, now, i64::from(limit)).await?;
     let mut jobs: Vec<JobId> = ended.iter().flat_map(|(_, jobs)| jobs).copied().collect();

@@ -260,9 +260,12 @@ const LIVE_JOB: &str = "SELECT 1 FROM job_queue WHERE job_id = $1 FOR UPDATE";
 /// transaction itself does that. A job of a cohort, live or finished, has a row of its own afterwards.
 pub async fn lock_job(conn: &mut Conn<'_>, job: JobId) -> Result<(), StoreError> {
     if let Conn::Postgres(conn) = conn {
-        let found = sqlx::query(LIVE_JOB).bind(job.0).execute(&mut **conn).await?;
-        if found.rows_affected() == 0 {
-            leave_alone(conn, job).await?;
+        // Somebody else may have it leave between the two: then its row is there the next time.
+        for _ in 0..2 {
+            let found = sqlx::query(LIVE_JOB).bind(job.0).execute(&mut **conn).await?;
+            if found.rows_affected() > 0 || leave_alone(conn, job).await? {
+                break;
+            }
         }
     }
     Ok(())

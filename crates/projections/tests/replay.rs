@@ -83,7 +83,7 @@ bpc_testkit::on_both_databases! {
         let job = house.enqueue(house.acme, new_job()).await;
         let job = house.lease(job).await;
         lift_the_guard(&house).await;
-        house.tamper("DELETE FROM log_events WHERE event_type = 'ENQUEUED'").await;
+        house.tamper("DELETE FROM events WHERE event_type = 'ENQUEUED'").await;
         let drift = drift(&house.store).await;
         assert_eq!(drift[0].code, DriftCode::ReplayIllegalHistory);
         assert_eq!(drift[0].key, format!("stream_id={} version=2", job.job_id));

@@ -115,6 +115,40 @@ bpc_testkit::on_both_databases! {
         scene.assert_sound().await;
     }
 
+    async fn cancels_leases_and_successes_at_once_end_every_job_once(db) {
+        let scene = Scene::still(&db).await;
+        let all = enqueue_all(&scene, 128).await;
+        let elsewhere = scene.elsewhere().await;
+        let lanes = [lane(scene.tenant, "default", 3)];
+        let working = ["v", "w"].map(|worker| {
+            let (engine, lanes) = (if worker == "v" { elsewhere.clone() } else { scene.engine.clone() }, lanes.clone());
+            tokio::spawn(async move {
+                let mut idle = 0;
+                while idle < 20 {
+                    let leased = engine.lease(worker, &lanes, 3, TTL).await.unwrap();
+                    idle = if leased.is_empty() { idle + 1 } else { 0 };
+                    let attempts: Vec<_> =
+                        leased.iter().map(|leased| succeeded(leased, Effects::none())).collect();
+                    for settled in engine.settle(worker, &attempts).await.unwrap() {
+                        assert!(matches!(settled, Settled::Recorded(_)), "{settled:?}");
+                    }
+                }
+            })
+        });
+        let another = scene.elsewhere().await;
+        for id in &all {
+            // Those that are finished already refuse it.
+            let _ = another.cancel(scene.tenant, ACTOR, *id, None).await;
+        }
+        for working in working {
+            working.await.unwrap();
+        }
+        scene.assert_sound().await;
+        for id in all {
+            assert!(scene.status(id).await.is_finished(), "{id}: {}", scene.story(id).await);
+        }
+    }
+
     async fn leases_that_run_out_are_taken_back_and_the_late_ones_refused(db) {
         let scene = Scene::still(&db).await;
         enqueue_all(&scene, 70).await;

@@ -72,7 +72,7 @@ type GapColumns = (i64, bool, Vec<String>, Vec<i64>, Vec<i64>);
 
 /// Gaps passed over before, oldest first.
 pub(crate) async fn generations(conn: &mut PgConnection) -> Result<Vec<Generation>, StoreError> {
-    let sql = "SELECT generation, is_fresh, holders, first_ids, last_ids FROM seal_gaps ORDER BY generation";
+    let sql = "SELECT generation, is_fresh, writers, first_ids, last_ids FROM seal_gaps ORDER BY generation";
     let rows: Vec<GapColumns> = sqlx::query_as(sql).fetch_all(conn).await?;
     let generation = |(number, is_fresh, holders, first_ids, last_ids): GapColumns| {
         let ranges = first_ids.into_iter().zip(last_ids).map(|(first, last)| IdRange { first, last });
@@ -87,7 +87,7 @@ pub(crate) async fn add_generation(
     holders: &[String],
     ranges: &[IdRange],
 ) -> Result<(), StoreError> {
-    let sql = "INSERT INTO seal_gaps (is_fresh, holders, first_ids, last_ids) VALUES (true, $1, $2, $3)";
+    let sql = "INSERT INTO seal_gaps (is_fresh, writers, first_ids, last_ids) VALUES (true, $1, $2, $3)";
     sqlx::query(sql)
         .bind(holders)
         .bind(ranges.iter().map(|range| range.first).collect::<Vec<_>>())
@@ -102,7 +102,7 @@ pub(crate) async fn keep_generation(
     conn: &mut PgConnection,
     generation: &Generation,
 ) -> Result<(), StoreError> {
-    let sql = "UPDATE seal_gaps SET is_fresh = $2, holders = $3, first_ids = $4, last_ids = $5 \
+    let sql = "UPDATE seal_gaps SET is_fresh = $2, writers = $3, first_ids = $4, last_ids = $5 \
         WHERE generation = $1";
     sqlx::query(sql)
         .bind(generation.number)

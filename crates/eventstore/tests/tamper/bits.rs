@@ -244,9 +244,9 @@ on_both_databases! {
     async fn gaps_that_the_sealer_remembers_are_no_part_of_the_log(db) {
         let (store, _) = sound_log(&db).await;
         if store.kind() == "postgres" {
-            let gap = "INSERT INTO seal_gaps (is_fresh, holders, first_ids, last_ids) VALUES (false, '{3/7}', '{1000000}', '{2000000}')";
+            let gap = "INSERT INTO seal_gaps (is_fresh, writers, first_ids, last_ids) VALUES (false, '{3/7}', '{1000000}', '{2000000}')";
             run_sql(&store, gap).await.unwrap();
-            for change in ["is_fresh = true", "holders = '{}'", "first_ids = '{7777777}'", "last_ids = '{1000000}'"] {
+            for change in ["is_fresh = true", "writers = '{}'", "first_ids = '{7777777}'", "last_ids = '{1000000}'"] {
                 run_sql(&store, &format!("UPDATE seal_gaps SET {change}")).await.unwrap();
                 let found = report(&store, &VerifyOptions::default()).await;
                 assert!(found.is_sound(), "{change}: {:#?}", found.findings);

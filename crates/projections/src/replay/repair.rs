@@ -18,7 +18,7 @@ use super::rebuild::rebuild;
 use super::report::{Progress, RepairReport};
 use super::scratch::Scratch;
 use super::until::Until;
-use super::views::view_tables;
+use super::views::{shown_by, view_tables};
 
 /// So long a repair tries to be alone before it gives up.
 const ALONE_WITHIN: Duration = Duration::from_secs(60);
@@ -50,6 +50,10 @@ pub async fn repair(
     let mut repaired = Vec::new();
     let mut rows = 0;
     let mut target = scratch.store.begin_read().await.map_err(ReplayError::target)?;
+    // Before anything is mended: jobs that share rows are named by none.
+    for job in unnamed_jobs(&mut live.conn()).await.map_err(ReplayError::source)? {
+        drifts.add(|| Drift::of_lease(job));
+    }
     for view in &views {
         let mut patch = Patch::default();
         let note = |difference: Difference| {
@@ -66,9 +70,6 @@ pub async fn repair(
         if changed > 0 {
             repaired.push((view.name, changed));
         }
-    }
-    for job in unnamed_jobs(&mut live.conn()).await.map_err(ReplayError::source)? {
-        drifts.add(|| Drift::of_lease(job));
     }
     calendar::rewrite(&mut live.conn()).await.map_err(ReplayError::source)?;
     live.commit().await.map_err(ReplayError::source)?;
@@ -96,20 +97,19 @@ pub async fn repair(
     })
 }
 
-const DISSOLVE_LIVE: &str =
-    "INSERT INTO job_queue SELECT * FROM live_jobs ON CONFLICT DO NOTHING; DELETE FROM queue_cohorts";
-const DISSOLVE_ENDED: &str =
-    "INSERT INTO finished_jobs SELECT * FROM ended_jobs ON CONFLICT DO NOTHING; DELETE FROM finished_cohorts";
-
 /// Give every job of a view a row of its own, where some share one: those can be mended one by one. `false` if none does.
 async fn dissolve(view: &ViewTable, live: &mut Conn<'_>) -> Result<bool, StoreError> {
-    let (conn, sql) = match (live, view.name) {
-        (Conn::Postgres(conn), "job_queue") => (conn, DISSOLVE_LIVE),
-        (Conn::Postgres(conn), "finished_jobs") => (conn, DISSOLVE_ENDED),
+    let (conn, cohorts) = match (live, view.name) {
+        (Conn::Postgres(conn), "job_queue") => (conn, "queue_cohorts"),
+        (Conn::Postgres(conn), "finished_jobs") => (conn, "finished_cohorts"),
         _ => return Ok(false),
     };
-    sqlx::raw_sql(sql).execute(&mut **conn).await?;
-    Ok(true)
+    let (name, columns, shown_by) = (view.name, view.columns.join(", "), shown_by(view));
+    let rows =
+        format!("INSERT INTO {name} ({columns}) SELECT {columns} FROM {shown_by} ON CONFLICT DO NOTHING");
+    sqlx::query(AssertSqlSafe(rows)).execute(&mut **conn).await?;
+    let gone = sqlx::query(AssertSqlSafe(format!("DELETE FROM {cohorts}"))).execute(&mut **conn).await?;
+    Ok(gone.rows_affected() > 0)
 }
 
 /// A transaction that nobody else can change these views beside. On SQLite that is any that writes. On
@@ -123,8 +123,8 @@ async fn begin_alone(store: &Store, views: &[ViewTable]) -> Result<Tx, StoreErro
     // the connection rests meanwhile.
     let sql = format!(
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL idle_in_transaction_session_timeout = 0; \
-         SET LOCAL lock_timeout = '60s'; LOCK TABLE queue_cohorts, job_queue IN EXCLUSIVE MODE; \
-         SET LOCAL lock_timeout = '200ms'; LOCK TABLE finished_cohorts, {} IN EXCLUSIVE MODE; SET LOCAL lock_timeout = 0",
+         SET LOCAL lock_timeout = '60s'; LOCK TABLE job_queue IN EXCLUSIVE MODE; \
+         SET LOCAL lock_timeout = '200ms'; LOCK TABLE queue_cohorts, finished_cohorts, {} IN EXCLUSIVE MODE; SET LOCAL lock_timeout = 0",
         names.join(", ")
     );
     loop {

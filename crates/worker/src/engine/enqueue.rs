@@ -16,6 +16,9 @@ use super::{CONFLICT_TRIES, Engine, source, stamp};
 /// One row of a batch: a job with its id, or why there will be none.
 type Prepared = Result<(JobId, Enqueue), EngineError>;
 
+/// Jobs of one call whose ids say that they were made in the same millisecond.
+const JOBS_PER_MILLISECOND: usize = 1024;
+
 impl Engine {
     /// Enqueue one job. Durable when it returns.
     pub async fn enqueue(
@@ -108,8 +111,10 @@ impl Engine {
 
     /// Give every row its id, and refuse what no database is needed to refuse.
     fn prepare(&self, tenant: TenantId, jobs: Vec<Enqueue>, now: Timestamp) -> Vec<Prepared> {
-        // In the order of the jobs: those that follow each other may be one cohort.
-        let mut fresh: Vec<JobId> = jobs.iter().map(|_| JobId::fresh(now, entropy())).collect();
+        // In the order of the jobs: those that follow each other may be one cohort. Not too many of one millisecond, because
+        // that is where a job's cohort is looked for.
+        let made_at = |number: usize| now.plus(Duration::from_millis((number / JOBS_PER_MILLISECOND) as u64));
+        let mut fresh: Vec<JobId> = (0..jobs.len()).map(|n| JobId::fresh(made_at(n), entropy())).collect();
         fresh.sort_unstable();
         let mut fresh = fresh.into_iter();
         let prepare = |job: Enqueue| {

@@ -15,6 +15,10 @@ use crate::error::EngineError;
 use super::limits::Limits;
 use super::{Engine, source, stamp};
 
+/// How long a lease by somebody else may take.
+const LOCKED_PAUSES: [Duration; 3] =
+    [Duration::from_millis(2), Duration::from_millis(5), Duration::from_millis(10)];
+
 /// So few jobs that finding them and computing their events under the lock keeps nobody waiting.
 const A_FEW: usize = 256;
 
@@ -56,7 +60,7 @@ impl Engine {
         let request = Request { worker_id, lanes, limit, ttl };
         if !lanes.is_empty() && !self.registry.has_limits() {
             let leased = match self.store.database {
-                Database::Postgres(_) => self.lease_found(request).await?,
+                Database::Postgres(_) => self.lease_unlocked(request).await?,
                 Database::Sqlite(_) => self.lease_alone(request).await?,
             };
             if let Some(leased) = leased {
@@ -125,6 +129,18 @@ impl Engine {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What others have locked for a moment only may be all that there is: then ask again, a few times.
+    async fn lease_unlocked(&self, request: Request<'_>) -> Result<Option<Vec<LeasedJob>>, EngineError> {
+        for pause in LOCKED_PAUSES {
+            let leased = self.lease_found(request).await?;
+            if leased.as_ref().is_none_or(|leased| !leased.is_empty()) || !self.expect_cohorts.are_locked() {
+                return Ok(leased);
+            }
+            tokio::time::sleep(pause).await;
+        }
+        self.lease_found(request).await
     }
 
     /// On PostgreSQL the statement that finds jobs leases them as well, as long as none of them could be one too

@@ -9,7 +9,7 @@ use bpc_core::job::{
     Command, ErrorInfo, Failure, Lease, Outcome, Refusal, Settlement, Stamp, Transition, advance, transition,
 };
 use bpc_core::{EventId, Job as JobState, JobId, Status, StreamId, Timestamp, Version};
-use bpc_eventstore::{Conn, Database, StreamHead, entropy, stream_heads};
+use bpc_eventstore::{Clock, Conn, Database, StreamHead, entropy, stream_heads};
 use bpc_projections::{
     Finishing, HeldMembers, JobWrites, Lane, LeaseId, Place, finish_jobs_alone, finish_leases, held_leases,
     held_members, lock_job, write_jobs,
@@ -236,7 +236,9 @@ async fn move_plain(
     }
     let places: Vec<(JobId, &Place)> =
         plain().map(|attempt| (attempt.leased.job_id, &attempt.place)).collect();
-    let finished = finish_leases(conn, clock, finished_at, worker_id, &places).await?;
+    // Judged at the same moment as those that are held.
+    let clock = now.map_or_else(|| clock.clone(), Clock::manual);
+    let finished = finish_leases(conn, &clock, finished_at, worker_id, &places).await?;
     let mut fences: HashMap<JobId, Version> = finished.rows.into_iter().collect();
     let mut jobs = HashSet::with_capacity(fences.len());
     for attempt in plain() {
@@ -359,7 +361,7 @@ impl<'e> Settling<'e> {
         // A lease that is over, or is not this worker's, is refused before any effect is looked at.
         let is_held = |lease: &Lease| lease.expires_at > self.now && lease.worker_id == self.worker_id;
         if !job.lease().is_some_and(is_held) || job.attempts != attempt.leased.attempts {
-            return self.refuse(job, attempt);
+            return self.refuse(job, row, attempt);
         }
         let error = match self.try_attempt(conn, attempt, &job, row).await {
             Ok(settled) => return Ok(settled),
@@ -442,16 +444,23 @@ impl<'e> Settling<'e> {
     /// before and never heard the answer. Only the log knows.
     async fn stale(&mut self, conn: &mut Conn<'_>, attempt: &Attempt) -> Result<Settled, EngineError> {
         let JobState { tenant_id, job_id, .. } = attempt.leased;
-        lock_job(conn, job_id).await?;
-        let history = history_on(conn, tenant_id, job_id).await?.ok_or(Refusal::NotFound)?;
-        if history.job.settled_fence == attempt.fence() {
-            return Ok(Settled::Already);
+        for is_locked in [false, true] {
+            if is_locked {
+                lock_job(conn, job_id).await?;
+            }
+            let history = history_on(conn, tenant_id, job_id).await?.ok_or(Refusal::NotFound)?;
+            if history.job.settled_fence == attempt.fence() {
+                break;
+            }
+            if is_locked {
+                return self.refuse(history.job, Row::Locked, attempt);
+            }
         }
-        self.refuse(history.job, attempt)
+        Ok(Settled::Already)
     }
 
     /// Keep nothing of the attempt but the refusal itself.
-    fn refuse(&mut self, job: JobState, attempt: &Attempt) -> Result<Settled, EngineError> {
+    fn refuse(&mut self, job: JobState, row: Row, attempt: &Attempt) -> Result<Settled, EngineError> {
         let refusal =
             Refusal::Stale { worker_id: self.worker_id.to_owned(), attempt: attempt.leased.attempts };
         let events = refusal.record().into_iter().collect::<Vec<_>>();
@@ -461,6 +470,8 @@ impl<'e> Settling<'e> {
         let done = advance(job.tenant_id, job.job_id, Some(job), &events, &mut stamp)?;
         if was_finished {
             self.writes.change_finished(done.job, done.records);
+        } else if row == Row::Shared {
+            self.writes.change_held(&attempt.place, done.job, done.records);
         } else {
             self.writes.change_live(done.job, done.records);
         }

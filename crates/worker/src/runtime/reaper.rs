@@ -40,7 +40,7 @@ fn report(error: &EngineError, what: &str) {
 }
 
 async fn reap(shared: &Shared) -> Result<(), EngineError> {
-    while shared.engine.expire(BATCH).await? == BATCH as usize {}
+    while shared.engine.expire(BATCH).await? >= BATCH as usize {}
     Ok(())
 }
 

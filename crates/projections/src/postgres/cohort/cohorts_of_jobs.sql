@@ -5,4 +5,5 @@ FROM unnest($1::uuid[], $2::uuid[]) AS wanted(job_id, since)
 CROSS JOIN LATERAL (
     SELECT c.stream_ids FROM cohort_events c
     WHERE c.version = 1 AND c.first_stream_id BETWEEN wanted.since AND wanted.job_id AND c.last_stream_id >= wanted.job_id
+    OFFSET 0
 ) AS e

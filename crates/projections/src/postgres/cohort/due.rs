@@ -17,6 +17,8 @@ pub(crate) struct DueMembers {
     pub(crate) now: Timestamp,
     /// So many jobs that have rows of their own come first or in between.
     pub(crate) singles: usize,
+    /// Are there pieces at all? Others may have locked them.
+    pub(crate) is_any_due: bool,
     /// Pieces, in the order in which they are to be leased.
     pub(crate) pieces: Vec<DuePiece>,
 }
@@ -34,20 +36,21 @@ pub(crate) async fn due_members(conn: &mut PgConnection, due: Due<'_>) -> Result
     let row = due.bind(include_str!("due_pieces.sql")).fetch_one(conn).await?;
     let now = Timestamp::from_micros(row.try_get(0)?);
     let singles = row.try_get::<i64, _>(1)? as usize;
-    let Some(piece_ids) = row.try_get::<Option<Vec<Uuid>>, _>(2)? else {
-        return Ok(DueMembers { now, singles, pieces: Vec::new() });
+    let is_any_due = row.try_get(2)?;
+    let Some(piece_ids) = row.try_get::<Option<Vec<Uuid>>, _>(3)? else {
+        return Ok(DueMembers { now, singles, is_any_due, pieces: Vec::new() });
     };
-    let cohort_ids: Vec<Uuid> = row.try_get(3)?;
-    let tenants: Vec<Uuid> = row.try_get(4)?;
-    let created: Vec<i64> = row.try_get(5)?;
-    let scheduled: Vec<i64> = row.try_get(6)?;
-    let members: Vec<i64> = row.try_get(7)?;
-    let max_attempts: Vec<i32> = row.try_get(8)?;
-    let priorities: Vec<i16> = row.try_get(9)?;
-    let job_types: Vec<String> = row.try_get(10)?;
-    let queues: Vec<String> = row.try_get(11)?;
-    let stream_ids: Vec<Vec<u8>> = row.try_get(12)?;
-    let event_lines: Vec<Vec<u8>> = row.try_get(13)?;
+    let cohort_ids: Vec<Uuid> = row.try_get(4)?;
+    let tenants: Vec<Uuid> = row.try_get(5)?;
+    let created: Vec<i64> = row.try_get(6)?;
+    let scheduled: Vec<i64> = row.try_get(7)?;
+    let members: Vec<i64> = row.try_get(8)?;
+    let max_attempts: Vec<i32> = row.try_get(9)?;
+    let priorities: Vec<i16> = row.try_get(10)?;
+    let job_types: Vec<String> = row.try_get(11)?;
+    let queues: Vec<String> = row.try_get(12)?;
+    let stream_ids: Vec<Vec<u8>> = row.try_get(13)?;
+    let event_lines: Vec<Vec<u8>> = row.try_get(14)?;
     let texts = job_types.into_iter().zip(queues).zip(stream_ids.into_iter().zip(event_lines));
     let piece = |(n, ((job_type, queue), (stream_ids, event_lines)))| DuePiece {
         piece: Piece {
@@ -65,7 +68,7 @@ pub(crate) async fn due_members(conn: &mut PgConnection, due: Due<'_>) -> Result
         stream_ids,
         event_lines,
     };
-    Ok(DueMembers { now, singles, pieces: texts.enumerate().map(piece).collect() })
+    Ok(DueMembers { now, singles, is_any_due, pieces: texts.enumerate().map(piece).collect() })
 }
 
 impl DuePiece {

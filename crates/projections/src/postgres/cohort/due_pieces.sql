@@ -3,8 +3,8 @@
 -- cohort is due.
 --
 -- As in due_jobs.sql, how many pieces of each lane and priority belong to the first $5 is found without locks, then just so
--- many are locked, each worker skipping what others hold. Of the last piece only some jobs may be wanted. Pieces of eight jobs
--- and more fill a lease; where they are smaller, it is smaller.
+-- many are locked, each worker skipping what others hold. Of the last piece only some jobs may be wanted. Pieces of four jobs
+-- and more, as new ones are, fill a lease; where they are smaller, it is smaller.
 WITH clock AS MATERIALIZED (
     SELECT COALESCE($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS now
 ), lane AS MATERIALIZED (
@@ -19,7 +19,7 @@ WITH clock AS MATERIALIZED (
         FROM queue_cohorts c
         WHERE c.worker_id IS NULL AND c.tenant_id = lane.tenant_id AND c.queue = lane.queue AND c.priority = lane.priority
             AND c.scheduled_at >= lane.since AND c.scheduled_at <= clock.now AND c.job_type = ANY ($6::text[])
-        ORDER BY c.scheduled_at, c.cohort_id LIMIT lane.room / 8 + 4
+        ORDER BY c.scheduled_at, c.cohort_id LIMIT lane.room / 4 + 4
     ) AS due
 ), single AS MATERIALIZED (
     SELECT lane.number, lane.room, lane.priority, due.scheduled_at, 1::bigint AS jobs
@@ -31,12 +31,12 @@ WITH clock AS MATERIALIZED (
     ) AS due
     WHERE EXISTS (SELECT 1 FROM piece)
 ), of_lane AS (
-    SELECT *, sum(jobs) OVER (PARTITION BY number ORDER BY priority, scheduled_at, is_single ROWS UNBOUNDED PRECEDING) - jobs
+    SELECT *, sum(jobs) OVER (PARTITION BY number ORDER BY priority, scheduled_at, is_single DESC ROWS UNBOUNDED PRECEDING) - jobs
         AS before
     FROM (SELECT *, false AS is_single FROM piece UNION ALL SELECT *, true FROM single) AS due
 ), of_all AS (
-    SELECT *, sum(jobs) OVER (ORDER BY priority, scheduled_at, is_single ROWS UNBOUNDED PRECEDING) - jobs AS ahead
-    FROM of_lane WHERE before < room
+    SELECT *, sum(taken) OVER (ORDER BY priority, scheduled_at, is_single DESC ROWS UNBOUNDED PRECEDING) - taken AS ahead
+    FROM (SELECT *, LEAST(jobs, room - before) AS taken FROM of_lane WHERE before < room) AS due
 ), first AS MATERIALIZED (
     SELECT number, priority, is_single, count(*) AS rows FROM of_all WHERE ahead < $5 GROUP BY number, priority, is_single
 ), taken AS (
@@ -56,6 +56,7 @@ WITH clock AS MATERIALIZED (
     ORDER BY taken.priority, taken.scheduled_at, taken.cohort_id
 )
 SELECT (SELECT now FROM clock), (SELECT COALESCE(sum(rows), 0)::int8 FROM first WHERE is_single),
+    EXISTS (SELECT 1 FROM first WHERE NOT is_single),
     array_agg(piece_id), array_agg(cohort_id), array_agg(tenant_id), array_agg(created_at), array_agg(scheduled_at),
     array_agg(members), array_agg(max_attempts), array_agg(priority), array_agg(job_type), array_agg(queue),
     array_agg(stream_ids), array_agg(event_lines)

@@ -1,4 +1,2 @@
--- Those that stay in pieces that others leave.
-UPDATE queue_cohorts AS piece SET members = kept.members
-FROM unnest($1::uuid[], $2::int8[]) AS kept(piece_id, members)
-WHERE piece.piece_id = kept.piece_id
+-- Those that stay in pieces that others leave. Not a join: see update_queue_rows.sql.
+UPDATE queue_cohorts SET members = ($2::int8[])[array_position($1::uuid[], piece_id)] WHERE piece_id = ANY($1::uuid[])

@@ -16,38 +16,52 @@ use crate::write::JobWrites;
 use super::{due_members, piece_of};
 
 /// Those of these jobs that live in cohorts leave them. Their rows are locked. Answers with how many did.
+///
+/// A lease may be taking some of a piece out into another while we wait for its lock: the statement that waited does not see
+/// the other yet, the next one does. From there a job can only leave, and whoever has it leave holds its row.
 pub(crate) async fn leave_cohorts(conn: &mut PgConnection, jobs: &[JobId]) -> Result<usize, StoreError> {
-    let places = places(conn, jobs).await?;
-    if places.is_empty() {
-        return Ok(0);
+    let mut left = 0;
+    let mut wanted = places(conn, jobs).await?;
+    for _ in 0..2 {
+        if wanted.is_empty() {
+            break;
+        }
+        let cohorts = column!(wanted, at => at.cohort_id.0);
+        let rows =
+            sqlx::query(include_str!("pieces_of_cohorts.sql")).bind(cohorts).fetch_all(&mut *conn).await?;
+        let mut leaving = Leaving::default();
+        for row in rows {
+            let (piece, lease) = piece_of(&row)?;
+            let is_member =
+                |at: &EnqueuedAt| at.cohort_id == piece.cohort_id && piece.members.contains(at.place);
+            let (members, others): (Vec<_>, Vec<_>) = wanted.into_iter().partition(is_member);
+            wanted = others;
+            leaving.leave(
+                piece,
+                lease.as_ref(),
+                members.into_iter().map(|at| (at.place, at.job_id)).collect(),
+            );
+        }
+        left += leaving.write(conn).await?;
     }
-    let cohorts = column!(places, place => place.cohort_id.0);
-    let rows = sqlx::query(include_str!("pieces_of_cohorts.sql")).bind(cohorts).fetch_all(&mut *conn).await?;
-    let mut leaving = Leaving::default();
-    for row in rows {
-        let (piece, lease) = piece_of(&row)?;
-        let of_piece =
-            places.iter().filter(|at| at.cohort_id == piece.cohort_id && piece.members.contains(at.place));
-        let jobs: Vec<(usize, JobId)> = of_piece.map(|at| (at.place, at.job_id)).collect();
-        leaving.leave(piece, lease.as_ref(), jobs);
-    }
-    leaving.write(conn).await
+    Ok(left)
 }
 
-/// A job leaves whatever cohort it is in, live or finished.
-pub(crate) async fn leave_alone(conn: &mut PgConnection, job: JobId) -> Result<(), StoreError> {
+/// A job leaves whatever cohort it is in, live or finished. `false` if it is in none.
+pub(crate) async fn leave_alone(conn: &mut PgConnection, job: JobId) -> Result<bool, StoreError> {
     if leave_cohorts(conn, &[job]).await? > 0 {
-        return Ok(());
+        return Ok(true);
     }
-    for place in places(conn, &[job]).await? {
-        sqlx::query(include_str!("leave_finished.sql"))
-            .bind(place.cohort_id.0)
-            .bind(Members::only(place.place).0 as i64)
-            .bind(job.0)
-            .execute(&mut *conn)
-            .await?;
+    let mut has_left = false;
+    for at in places(conn, &[job]).await? {
+        let (cohort, member) = (at.cohort_id.0, Members::only(at.place).0 as i64);
+        // In a statement of its own: the next one sees what whoever held it has left.
+        sqlx::query(include_str!("lock_finished.sql")).bind(cohort).bind(member).execute(&mut *conn).await?;
+        let leave = sqlx::query(include_str!("leave_finished.sql"));
+        has_left |=
+            leave.bind(cohort).bind(member).bind(job.0).execute(&mut *conn).await?.rows_affected() > 0;
     }
-    Ok(())
+    Ok(has_left)
 }
 
 /// All members of up to `limit` pieces whose lease has ended leave.

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::cohort::{CohortWrites, HeldPiece, LEASED, Member, Piece};
 use crate::list::Running;
 
-pub(crate) use due::due_members;
+pub(crate) use due::{DueMembers, due_members};
 pub(crate) use leave::{leave_alone, leave_cohorts, leave_due, leave_expired};
 
 /// Add what becomes of pieces to a statement.

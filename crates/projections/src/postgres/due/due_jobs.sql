@@ -21,7 +21,7 @@ WITH clock AS MATERIALIZED (
         LATERAL (
             SELECT 1 FROM queue_cohorts c
             WHERE c.worker_id IS NULL AND c.tenant_id = lane.tenant_id AND c.queue = lane.queue
-                AND c.priority = level.priority AND c.scheduled_at <= clock.now
+                AND c.priority = level.priority AND c.scheduled_at <= clock.now AND c.job_type = ANY ($6::text[])
                 AND c.scheduled_at >= CASE WHEN cardinality($2::uuid[]) = 1 THEN ($7::int8[])[level.priority + 1] ELSE 0 END
             LIMIT 1
         ) AS due
