@@ -275,7 +275,7 @@ bpc_testkit::on_both_databases! {
 
     async fn with_keys_are_never_one(db) {
         let scene = Scene::still(&db).await;
-        let keyed = || (0..10).map(|number| job(Act::Nothing).key(&format!("k{number}"))).collect::<Vec<_>>();
+        let keyed = || (0..10).map(|number| job(Act::Nothing).key(format!("k{number}"))).collect::<Vec<_>>();
         let first = scene.engine.enqueue_all(scene.tenant, ACTOR, keyed()).await.unwrap();
         let second = scene.engine.enqueue_all(scene.tenant, ACTOR, keyed()).await.unwrap();
         for (first, second) in first.into_iter().zip(second) {
