@@ -5,7 +5,7 @@ mod scribe;
 pub(crate) mod seal;
 
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bpc_core::{EventRecord, StreamId, Version};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions};
@@ -57,9 +57,17 @@ pub(crate) async fn connect(url: &str, options: &StoreOptions) -> Result<SqliteP
         .idle_timeout(None)
         .max_lifetime(None)
         // There is nobody who could have hung up.
-        .test_before_acquire(false)
-        .connect_with(base.clone())
-        .await?;
+        .test_before_acquire(false);
+    let start = Instant::now();
+    let writer = loop {
+        // Of several that make a new file a write-ahead log at once, SQLite refuses all but one without waiting.
+        match writer.clone().connect_with(base.clone()).await {
+            Err(error) if is_busy(&error) && start.elapsed() < BUSY_MAX => {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            connected => break connected?,
+        }
+    };
     let readers = SqlitePoolOptions::new()
         .max_connections(options.connections_max)
         .acquire_timeout(options.acquire_timeout)
