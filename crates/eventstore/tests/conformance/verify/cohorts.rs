@@ -103,6 +103,15 @@ async fn a_version_in_both_tables_is_found() {
 }
 
 #[tokio::test]
+async fn a_job_with_a_key_has_no_place_in_a_cohort() {
+    let db = TestDatabase::postgres().await;
+    let store = small_log(&db).await;
+    // Nobody who looks for it would find it there, and its key could be used again.
+    write_cohorts(&store, &[&Alike::keyed("k").enqueue(&plain())]).await;
+    assert_eq!(codes(&report(&store).await), ["COHORT_DAMAGED"]);
+}
+
+#[tokio::test]
 async fn one_edit_in_a_row_of_many_is_one_finding() {
     let edits = [
         (
