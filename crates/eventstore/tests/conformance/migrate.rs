@@ -76,13 +76,13 @@ async fn a_log_from_before_cohorts_goes_on() {
     let mut late = store.begin().await.unwrap();
     append_to_streams(&mut late.conn(), &[notes(stream("late"), 0, 3)], CAUSE).await.unwrap();
     append(&store, &[notes(stream("a"), 0, 4)]).await.unwrap();
-    // The sealer of then passed over the ids 2, 3 and 4; that of now cannot do without the new table.
-    let table = "CREATE TABLE cohort_events AS SELECT id, occurred_at, version, tenant_id, stream_id AS first_stream_id, \
+    // The sealer of then passed over the ids 2, 3 and 4; that of now cannot do without the new names.
+    let table = "ALTER TABLE seal_gaps RENAME COLUMN holders TO writers; CREATE TABLE cohort_events AS SELECT id, occurred_at, version, tenant_id, stream_id AS first_stream_id, \
         stream_id AS last_stream_id, event_type, event_hash AS stream_ids, event_hash AS event_hashes, \
         event_bytes AS event_lines FROM events WHERE false";
     run_sql(&store, table).await.unwrap();
     assert_eq!(seal(&store).await.events, 5);
-    let gap = "DROP TABLE cohort_events; \
+    let gap = "DROP TABLE cohort_events; ALTER TABLE seal_gaps RENAME COLUMN writers TO holders; \
         INSERT INTO seal_gaps (is_fresh, holders, first_ids, last_ids) VALUES (true, '{}', '{2}', '{4}')";
     run_sql(&store, gap).await.unwrap();
     late.commit().await.unwrap();
