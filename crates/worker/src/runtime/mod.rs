@@ -20,7 +20,7 @@ use bpc_core::TenantId;
 use bpc_eventstore::Database;
 use bpc_eventstore::seal::KeyFile;
 use bpc_projections::Lane;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -146,11 +146,8 @@ impl Worker {
             helpers.spawn(seal_all(Arc::clone(&shared), key_file.clone(), helpers_stop.clone()));
         }
         let (finished, settling) = mpsc::channel(shared.options.batch * 2);
-        let settling = Arc::new(Mutex::new(settling));
-        let mut settlers = JoinSet::new();
-        for engine in engines(&shared.engine) {
-            settlers.spawn(settle_all(Arc::clone(&shared), engine, Arc::clone(&settling)));
-        }
+        let mut settler = JoinSet::new();
+        settler.spawn(settle_all(Arc::clone(&shared), engines(&shared.engine), settling));
 
         let mut places = Places::new(Arc::clone(&shared), finished, stop.clone());
         let leaser = Leaser {
@@ -166,7 +163,7 @@ impl Worker {
         let ended = leaser.lease_all().await;
 
         places.wind_down().await;
-        settlers.join_all().await;
+        settler.join_all().await;
         helpers_stop.cancel();
         helpers.close();
         helpers.wait().await;

@@ -98,7 +98,10 @@ async fn run_all(
         let attempt = if stop.is_cancelled() || cx.is_abandoned() {
             attempt::not_started(leased)
         } else {
-            attempt::run(&shared.engine, leased, cx).await
+            let began = Instant::now();
+            let attempt = attempt::run(&shared.engine, leased, cx).await;
+            shared.ran(began.elapsed());
+            attempt
         };
         // The place is kept until the settler takes it: a settler that falls behind slows the handlers.
         let _ = finished.send(attempt).await;

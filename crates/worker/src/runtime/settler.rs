@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bpc_core::job::Outcome;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::backoff::Backoff;
 use crate::engine::{Attempt, Engine, Settled};
@@ -16,30 +17,51 @@ use super::shared::Shared;
 
 const LINGER: Duration = Duration::from_millis(1);
 
-/// Where finished attempts wait for one of the settlers.
-pub(super) type Finished = Arc<Mutex<mpsc::Receiver<Attempt>>>;
-
-/// Settle on a database connection of its own until every sender is gone and nothing waits.
-pub(super) async fn settle_all(shared: Arc<Shared>, engine: Engine, finished: Finished) {
-    let most = shared.options.batch;
-    let mut batch = Vec::with_capacity(most);
+/// Settle what finishes, as many batches at a time as there are engines, until every sender is gone and nothing waits.
+/// The engine that was used last is used first: one that is never needed never opens its connection.
+pub(super) async fn settle_all(
+    shared: Arc<Shared>,
+    mut idle: Vec<Engine>,
+    mut finished: mpsc::Receiver<Attempt>,
+) {
+    let mut under_way = JoinSet::new();
     loop {
-        gather(&shared, &finished, &mut batch, most).await;
-        if batch.is_empty() {
-            return;
+        while let Some(settled) = under_way.try_join_next() {
+            idle.push(settled.expect(NO_PANIC));
         }
-        let started = Instant::now();
-        settle(&shared, &engine, &batch).await;
-        let elapsed_ms = started.elapsed().as_millis();
-        tracing::debug!(worker.id = shared.options.worker_id, jobs = batch.len(), elapsed_ms, "settled");
-        batch.clear();
+        if idle.is_empty() {
+            idle.extend(under_way.join_next().await.map(|settled| settled.expect(NO_PANIC)));
+        }
+        let batch = gather(&shared, &mut finished).await;
+        if batch.is_empty() {
+            break;
+        }
+        while let Some(settled) = under_way.try_join_next() {
+            idle.push(settled.expect(NO_PANIC));
+        }
+        let engine = idle.pop().expect("waited for");
+        under_way.spawn(settle_with(Arc::clone(&shared), engine, batch));
+    }
+    while let Some(settled) = under_way.join_next().await {
+        settled.expect(NO_PANIC);
     }
 }
 
+const NO_PANIC: &str = "settling does not panic";
+
+async fn settle_with(shared: Arc<Shared>, engine: Engine, batch: Vec<Attempt>) -> Engine {
+    let started = Instant::now();
+    settle(&shared, &engine, &batch).await;
+    let elapsed_ms = started.elapsed().as_millis();
+    tracing::debug!(worker.id = shared.options.worker_id, jobs = batch.len(), elapsed_ms, "settled");
+    engine
+}
+
 /// What has finished, or nothing if nothing ever will.
-async fn gather(shared: &Shared, finished: &Finished, batch: &mut Vec<Attempt>, most: usize) {
-    let mut finished = finished.lock().await;
-    finished.recv_many(batch, most).await;
+async fn gather(shared: &Shared, finished: &mut mpsc::Receiver<Attempt>) -> Vec<Attempt> {
+    let most = shared.options.batch;
+    let mut batch = Vec::new();
+    finished.recv_many(&mut batch, most).await;
     // Others are about to finish: a moment's wait makes one commit of many.
     if !batch.is_empty() && batch.len() < most && shared.held.len() > batch.len() {
         tokio::time::sleep(LINGER).await;
@@ -49,6 +71,7 @@ async fn gather(shared: &Shared, finished: &Finished, batch: &mut Vec<Attempt>, 
             batch.push(attempt);
         }
     }
+    batch
 }
 
 /// Settle a batch, however long the database is away: the outcomes are here and nowhere else.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bpc_core::job::Outcome;
 use tokio::sync::Notify;
@@ -24,6 +24,8 @@ pub(super) struct Shared {
     /// The worker stops: what cannot be settled in time is not waited for.
     pub(super) winds_down: AtomicBool,
     pace: Mutex<Pace>,
+    /// How long handlers ran, in nanoseconds, since the pace was told.
+    run_ns: AtomicU64,
 }
 
 impl Shared {
@@ -36,13 +38,20 @@ impl Shared {
             counts: Counts::default(),
             winds_down: AtomicBool::new(false),
             pace: Mutex::new(Pace::new(Instant::now())),
+            run_ns: AtomicU64::new(0),
         }
+    }
+
+    /// A handler ran for so long.
+    pub(super) fn ran(&self, took: Duration) {
+        self.run_ns.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }
 
     /// Attempts are over as far as this worker is concerned, so many of them because they finished.
     pub(super) fn let_go(&self, attempts: &[Attempt], finished: usize) {
         self.held.remove(attempts.iter().map(|attempt| (attempt.leased.job_id, attempt.fence())));
-        self.pace().finished(finished, Instant::now());
+        let run = Duration::from_nanos(self.run_ns.swap(0, Ordering::Relaxed));
+        self.pace().finished(finished, run, Instant::now());
         self.freed.notify_one();
     }
 
@@ -53,7 +62,7 @@ impl Shared {
 
     /// How many jobs may be leased now, while so many are being.
     pub(super) fn room(&self, asked: usize) -> Room {
-        let ahead = self.pace().ahead(Instant::now(), self.options.batch);
+        let ahead = self.pace().ahead(Instant::now(), self.options.concurrency, self.options.batch);
         // Three times: while one batch is settled and another run, a third is leased. So no lease takes all there
         // is room for, or leasing and settling would wait for each other in turn.
         let capacity = self.options.concurrency + 3 * ahead;
