@@ -65,6 +65,7 @@ async fn settle(
     let drafts = numbers.map(|number| Emitted { number, job_id: job.job_id }.draft().unwrap()).collect();
     let attempt = Attempt {
         leased: job.clone(),
+        leased_at: leased[0].leased_at,
         place: leased[0].place.clone(),
         outcome: Outcome::Succeeded { duration_ms: 1, result: None, emitted: Vec::new() },
         effects: Effects::none().emit(rehearsal.tenant, STREAM_TYPE, stream, decided_on, drafts),

@@ -8,6 +8,7 @@ use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool,
 
 use crate::error::StoreError;
 use crate::fault::{Failure, Fault};
+use crate::postgres::PgTx;
 use crate::sqlite::{self, Scribe};
 
 /// A pool of either database.
@@ -92,7 +93,7 @@ pub struct Tx {
 
 #[derive(Debug)]
 pub(crate) enum TxInner {
-    Postgres(Transaction<'static, Postgres>),
+    Postgres(PgTx),
     Sqlite(Transaction<'static, Sqlite>),
 }
 

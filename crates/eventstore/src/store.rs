@@ -8,7 +8,7 @@ use crate::clock::{Clock, Heard};
 use crate::database::{Database, Tx, TxInner};
 use crate::error::StoreError;
 use crate::fault::Fault;
-use crate::postgres::AtHand;
+use crate::postgres::{AtHand, PgTx};
 use crate::{migrate, postgres, sqlite};
 
 /// How to connect.
@@ -72,11 +72,13 @@ impl Store {
     /// The same log through a connection of one's own, where that helps: PostgreSQL. On SQLite all writers
     /// of a process share one.
     pub fn dedicated(&self) -> Store {
-        let database = match &self.database {
-            Database::Postgres(pool) => Database::Postgres(postgres::dedicated(pool)),
-            sqlite => sqlite.clone(),
-        };
-        Store { database, at_hand: AtHand::default(), ..self.clone() }
+        match &self.database {
+            Database::Postgres(pool) => {
+                let database = Database::Postgres(postgres::dedicated(pool));
+                Store { database, at_hand: AtHand::of_one(), ..self.clone() }
+            }
+            Database::Sqlite(_) => self.clone(),
+        }
     }
 
     /// Create or update the schema. Safe to call from many processes at once.
@@ -88,7 +90,9 @@ impl Store {
     /// `SQLITE_BUSY`.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         let inner = match &self.database {
-            Database::Postgres(pool) => TxInner::Postgres(postgres::begin(pool, postgres::BEGIN).await?),
+            Database::Postgres(pool) => {
+                TxInner::Postgres(PgTx::begin(pool, &self.at_hand, postgres::BEGIN).await?)
+            }
             Database::Sqlite(pools) => {
                 let start = Instant::now();
                 loop {
@@ -112,12 +116,23 @@ impl Store {
     pub async fn begin_read(&self) -> Result<Tx, StoreError> {
         let inner = match &self.database {
             Database::Postgres(pool) => {
-                let begin = postgres::begin(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-                TxInner::Postgres(begin.await?)
+                let statement = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                TxInner::Postgres(PgTx::begin(pool, &self.at_hand, statement).await?)
             }
             Database::Sqlite(pools) => TxInner::Sqlite(pools.readers.begin().await?),
         };
         Ok(Tx { inner, fault: Fault::default() })
+    }
+
+    /// Begin to read by a single statement, which sees one moment without a transaction around it.
+    pub async fn glance(&self) -> Result<Tx, StoreError> {
+        match &self.database {
+            Database::Postgres(pool) => {
+                let inner = TxInner::Postgres(PgTx::alone(pool, &self.at_hand).await?);
+                Ok(Tx { inner, fault: Fault::default() })
+            }
+            Database::Sqlite(_) => self.begin_read().await,
+        }
     }
 
     /// The time by the clock that counts.
@@ -126,7 +141,7 @@ impl Store {
             return Ok(at);
         }
         match &self.database {
-            Database::Postgres(pool) => postgres::now(pool).await,
+            Database::Postgres(pool) => self.at_hand.now(pool).await,
             Database::Sqlite(_) => Ok(self.clock.host()),
         }
     }

@@ -419,6 +419,21 @@ pub struct Expired {
     pub over: Vec<LeaseId>,
 }
 
+/// Has any lease run out? The jobs of some may be over by now. A statement alone, and nothing is locked.
+pub async fn is_any_lease_over(conn: &mut Conn<'_>, clock: &Clock) -> Result<bool, StoreError> {
+    match conn {
+        Conn::Postgres(conn) => {
+            let sql = include_str!("postgres/sql/is_any_lease_over.sql");
+            let fixed = clock.fixed().map(Timestamp::as_micros);
+            Ok(sqlx::query_scalar(sql).bind(fixed).fetch_one(&mut **conn).await?)
+        }
+        Conn::Sqlite(conn) => {
+            let sql = include_str!("sqlite/sql/is_any_lease_over.sql");
+            Ok(sqlx::query_scalar(sql).bind(clock.host().as_micros()).fetch_one(&mut **conn).await?)
+        }
+    }
+}
+
 /// The jobs of up to `limit` leases that have run out.
 pub async fn expired_leases(conn: &mut Conn<'_>, clock: &Clock, limit: u32) -> Result<Expired, StoreError> {
     let now = now_on(conn, clock).await?;

@@ -20,8 +20,8 @@ pub use domain::{Projection, ViewTable};
 pub use lanes::{Lane, LaneRoom, WaitingLane, waiting_lanes};
 pub use leasing::{
     ExpectCohorts, Expired, HeldMembers, Leasable, Place, Taken, cancel_requests, expired_leases,
-    finish_leases, held_leases, held_members, leasable_jobs, leasable_jobs_alone, lease_jobs_alone,
-    take_jobs,
+    finish_leases, held_leases, held_members, is_any_lease_over, leasable_jobs, leasable_jobs_alone,
+    lease_jobs_alone, take_jobs,
 };
 pub use list::{
     JobFilter, JobLine, StatusCount, is_any_running, jobs_by_status, list_jobs, lock_job, running_jobs,

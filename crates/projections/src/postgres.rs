@@ -150,7 +150,7 @@ fn insert_leases(writes: &JobWrites, statement: &mut Composed) -> Result<(), Sto
     })
 }
 
-fn delete_leases(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
+pub(crate) fn delete_leases(writes: &JobWrites, statement: &mut Composed) -> Result<(), StoreError> {
     let rows = &writes.delete_leases;
     if rows.is_empty() {
         return Ok(());

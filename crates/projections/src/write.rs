@@ -1,9 +1,10 @@
 //! Writing events together with the job views they change.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use bpc_core::job::{FinishedRow, Lease, Placement, QueueRow};
-use bpc_core::{EventRecord, Job, JobId, TenantId, Timestamp, Version};
+use bpc_core::{EventRecord, Job, JobId, Members, TenantId, Timestamp, Version};
 use bpc_eventstore::{Conn, Database, Store, StoreError};
 use rusqlite::Connection;
 
@@ -49,6 +50,11 @@ impl JobWrites {
             && self.delete_finished.is_empty()
     }
 
+    /// Are the only jobs among it members of cohorts that succeeded?
+    fn is_of_members(&self) -> bool {
+        self.events.is_empty() && !self.cohorts.held.is_empty()
+    }
+
     /// Events that change no job, such as domain events.
     pub fn append(&mut self, events: Vec<EventRecord>) {
         self.events.extend(events);
@@ -90,6 +96,14 @@ impl JobWrites {
     /// A job of [`HeldMembers`] that succeeded, and nothing else.
     pub fn finish_held(&mut self, place: &Place, at: Timestamp, events: Vec<EventRecord>) {
         if let Place::Member(member) = place {
+            self.cohorts.finish(member, at, events);
+        }
+    }
+
+    /// A job that shares a row and succeeded, and nothing else; whether it is held is for the database to say.
+    pub fn finish_member(&mut self, place: &Place, at: Timestamp, events: Vec<EventRecord>) {
+        if let Place::Member(member) = place {
+            self.cohorts.hold(Arc::clone(&member.piece), Members::default());
             self.cohorts.finish(member, at, events);
         }
     }
@@ -206,20 +220,33 @@ pub async fn finish_jobs_alone(
     finishing: Finishing,
     writes: JobWrites,
 ) -> Result<bool, StoreError> {
-    let Database::Sqlite(pools) = &store.database else {
-        return Ok(false);
-    };
     if !store.fault.is_spent() || !writes.is_of_new_and_leased_jobs() {
         return Ok(false);
     }
-    let clock = store.clock.clone();
-    let write = move |conn: &Connection| {
-        sqlite::alone::finish_jobs(conn, clock.host(), &finishing)?;
-        sqlite::alone::write_jobs(conn, &writes)
-    };
-    match pools.write(write).await {
-        Some(Ok(())) => Ok(true),
-        Some(Err(StoreError::Conflict(_))) | None => Ok(false),
-        Some(Err(error)) => Err(error),
+    match &store.database {
+        Database::Postgres(pool) => {
+            if !writes.is_of_members() {
+                return Ok(false);
+            }
+            let statement =
+                postgres::cohort::finish_alone(&writes, &finishing.worker_id, store.clock.fixed())?;
+            match statement.execute_alone(pool, &store.at_hand).await {
+                Ok(()) => Ok(true),
+                Err(error) if error.is_conflict() || postgres::cohort::are_not_held(&error) => Ok(false),
+                Err(error) => Err(error),
+            }
+        }
+        Database::Sqlite(pools) => {
+            let clock = store.clock.clone();
+            let write = move |conn: &Connection| {
+                sqlite::alone::finish_jobs(conn, clock.host(), &finishing)?;
+                sqlite::alone::write_jobs(conn, &writes)
+            };
+            match pools.write(write).await {
+                Some(Ok(())) => Ok(true),
+                Some(Err(StoreError::Conflict(_))) | None => Ok(false),
+                Some(Err(error)) => Err(error),
+            }
+        }
     }
 }

@@ -25,7 +25,14 @@ const LINGER: Duration = Duration::from_millis(50);
 /// statement after the other pays for it twice: with a round trip for each, and because meanwhile the next statement
 /// takes another connection, whose server process has to wake up.
 #[derive(Clone, Debug, Default)]
-pub struct AtHand(Arc<Mutex<Held>>);
+pub struct AtHand(Arc<Place>);
+
+#[derive(Debug, Default)]
+struct Place {
+    held: Mutex<Held>,
+    /// The pool has one connection, for whoever has this: it stays.
+    is_only_one: bool,
+}
 
 #[derive(Debug, Default)]
 struct Held {
@@ -44,6 +51,11 @@ impl Drop for Held {
 }
 
 impl AtHand {
+    /// For a pool of one connection, of which nobody takes it but by this.
+    pub(crate) fn of_one() -> Self {
+        AtHand(Arc::new(Place { held: Mutex::default(), is_only_one: true }))
+    }
+
     /// Run a statement alone: one round trip, durable when it returns.
     pub async fn execute(
         &self,
@@ -70,7 +82,7 @@ impl AtHand {
         self.lock().conn = None;
     }
 
-    async fn take(&self, pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error> {
+    pub(crate) async fn take(&self, pool: &PgPool) -> Result<PoolConnection<Postgres>, sqlx::Error> {
         let kept = self.lock().conn.take();
         match kept {
             Some(conn) => Ok(conn),
@@ -78,15 +90,19 @@ impl AtHand {
         }
     }
 
-    fn keep(&self, pool: &PgPool, conn: PoolConnection<Postgres>) {
+    /// Whoever gives one back while another is at hand, or one that others may wait for, gives it to the pool.
+    pub(crate) fn keep(&self, pool: &PgPool, conn: PoolConnection<Postgres>) {
         let is_last = pool.num_idle() == 0 && pool.size() >= pool.options().get_max_connections();
-        if is_last || pool.is_closed() {
+        if pool.is_closed() || (is_last && !self.0.is_only_one) {
             return;
         }
         let mut held = self.lock();
         held.uses += 1;
+        if held.conn.is_some() {
+            return;
+        }
         held.conn = Some(conn);
-        if held.watch.as_ref().is_none_or(JoinHandle::is_finished) {
+        if !self.0.is_only_one && held.watch.as_ref().is_none_or(JoinHandle::is_finished) {
             held.watch = Some(tokio::spawn(self.clone().watch()));
         }
     }
@@ -106,6 +122,6 @@ impl AtHand {
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

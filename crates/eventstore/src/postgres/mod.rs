@@ -1,16 +1,16 @@
 //! PostgreSQL's own tongue.
 
 mod at_hand;
-mod begin;
 pub(crate) mod cohort;
 mod compose;
 pub(crate) mod pending;
 pub(crate) mod seal;
+mod tx;
 
 use std::borrow::Borrow;
 use std::time::Duration;
 
-use bpc_core::{EventRecord, StreamId, Timestamp, Version};
+use bpc_core::{EventRecord, StreamId, Version};
 use sqlx::postgres::{PgArguments, PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgConnection, PgPool};
 use uuid::Uuid;
@@ -20,9 +20,9 @@ use crate::error::StoreError;
 use crate::store::StoreOptions;
 
 pub use at_hand::AtHand;
-pub(crate) use begin::begin;
 pub use cohort::append_cohorts;
 pub use compose::Composed;
+pub(crate) use tx::PgTx;
 
 /// What every connection is told first. The statements here are written for their indexes and take
 /// arrays whose size the planner cannot know: it must neither plan them anew each time nor scan a
@@ -75,11 +75,6 @@ fn no_connection(error: sqlx::Error) -> StoreError {
         StoreError::Database(error) => StoreError::Unavailable(error),
         error => error,
     }
-}
-
-pub(crate) async fn now(pool: &PgPool) -> Result<Timestamp, StoreError> {
-    let micros: i64 = sqlx::query_scalar(CLOCK).fetch_one(pool).await?;
-    Ok(Timestamp::from_micros(micros))
 }
 
 /// About what an event takes beside its bytes.

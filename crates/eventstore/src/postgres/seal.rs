@@ -24,10 +24,14 @@ pub(crate) async fn lock_log_state(
     Ok(sqlx::query_as(sql).fetch_optional(conn).await?)
 }
 
-/// Might there be anything to seal?
-pub(crate) async fn has_unsealed(conn: &mut PgConnection, highest_id: i64) -> Result<bool, StoreError> {
-    let sql = include_str!("cohort/has_unsealed.sql");
-    Ok(sqlx::query_scalar(sql).bind(highest_id).fetch_one(conn).await?)
+/// Size and root of what is sealed, and whether there might be anything to seal.
+pub(crate) async fn head_and_work(
+    conn: &mut PgConnection,
+    highest_id: i64,
+) -> Result<(i64, Vec<u8>, bool), StoreError> {
+    let sql = include_str!("cohort/head_and_work.sql");
+    let row = sqlx::query_as(sql).bind(highest_id).fetch_optional(conn).await?;
+    row.ok_or_else(|| StoreError::Damaged("log_state".to_owned()))
 }
 
 /// How many events are not sealed, and when the oldest of them happened.

@@ -15,7 +15,7 @@ use super::keyring::{KeyEpoch, Keyring};
 use super::plan::{Edge, plan};
 use super::sign::{Signed, publish, sign};
 use super::stored::{SealedHead, StoredCheckpoint, load_edge, newest_checkpoint, root_at, sealed_head};
-use super::take::{has_work, lock, take, write};
+use super::take::{head_and_work, lock, take, write};
 
 /// How to seal.
 #[derive(Clone, Debug)]
@@ -207,10 +207,10 @@ impl Sealer {
         let Some(Known { edge, .. }) = &self.known else {
             return Ok(None);
         };
-        let mut tx = self.store.begin_read().await?;
+        let mut tx = self.store.glance().await?;
         let known = SealedHead { size: edge.tree.size(), root: edge.tree.root() };
-        let is_work = has_work(&mut tx.conn(), edge.order.highest_id).await?;
-        let head = sealed_head(&mut tx.conn()).await?;
+        let (head, is_work) = head_and_work(&mut tx.conn(), edge.order.highest_id).await?;
+        tx.commit().await?;
         if is_work {
             let has_grown = head.size > self.seen.max(known.size);
             self.seen = head.size;

@@ -60,15 +60,21 @@ pub(super) async fn lock(conn: &mut Conn<'_>, waits: bool) -> Result<Option<Seal
     }
 }
 
-/// Might there be anything to seal? Asked before anything is locked.
-pub(super) async fn has_work(conn: &mut Conn<'_>, highest_id: i64) -> Result<bool, StoreError> {
-    match conn {
-        Conn::Postgres(conn) => postgres::seal::has_unsealed(conn, highest_id).await,
+/// How far the log is sealed, and whether there might be anything to seal. Asked before anything is locked.
+pub(super) async fn head_and_work(
+    conn: &mut Conn<'_>,
+    highest_id: i64,
+) -> Result<(SealedHead, bool), StoreError> {
+    let (size, root, is_work): (i64, Vec<u8>, bool) = match conn {
+        Conn::Postgres(conn) => postgres::seal::head_and_work(conn, highest_id).await?,
         Conn::Sqlite(conn) => {
-            let behind = "SELECT EXISTS (SELECT 1 FROM events WHERE id > $1)";
-            Ok(sqlx::query_scalar(behind).bind(highest_id).fetch_one(&mut **conn).await?)
+            let sql = "SELECT size, root, EXISTS (SELECT 1 FROM events WHERE id > $1) FROM log_state WHERE only_row = 1";
+            let row = sqlx::query_as(sql).bind(highest_id).fetch_optional(&mut **conn).await?;
+            row.ok_or_else(|| StoreError::Damaged("log_state".to_owned()))?
         }
-    }
+    };
+    let head = SealedHead::from_columns((size, root));
+    Ok((head.ok_or_else(|| StoreError::Damaged("log_state".to_owned()))?, is_work))
 }
 
 /// Every visible event that is not sealed, up to a limit. `waited_to` is what was visible at the pass

@@ -1,8 +1,7 @@
 //! The reaper: jobs whose worker was not heard of in time.
 
 use bpc_core::job::{Command, transition};
-use bpc_eventstore::Database;
-use bpc_projections::{JobWrites, Lane, expired_leases, write_jobs};
+use bpc_projections::{JobWrites, Lane, expired_leases, is_any_lease_over, write_jobs};
 
 use crate::error::EngineError;
 
@@ -12,13 +11,12 @@ impl Engine {
     /// Take back up to `limit` leases that have run out, of all tenants: each job goes back into the
     /// queue, or to the dead letters when its attempts are used up. Returns how many.
     pub async fn expire(&self, limit: u32) -> Result<usize, EngineError> {
-        // On SQLite, looking first saves every worker from queueing up to write nothing.
-        if let Database::Sqlite(_) = self.store.database {
-            let mut tx = self.store.begin_read().await?;
-            let found = expired_leases(&mut tx.conn(), &self.store.clock, 1).await?;
-            if found.taken.rows.is_empty() && found.over.is_empty() {
-                return Ok(0);
-            }
+        // Nearly always there is none, and every worker asks.
+        let mut tx = self.store.glance().await?;
+        let is_any = is_any_lease_over(&mut tx.conn(), &self.store.clock).await?;
+        tx.commit().await?;
+        if !is_any {
+            return Ok(0);
         }
         let mut tx = self.store.begin().await?;
         let expired = expired_leases(&mut tx.conn(), &self.store.clock, limit).await?;

@@ -28,6 +28,8 @@ use super::history::history_on;
 pub struct Attempt {
     /// The job as it was leased.
     pub leased: JobState,
+    /// When, by the database's clock.
+    pub leased_at: Timestamp,
     /// Where its row was then.
     pub place: Place,
     /// How it ended.
@@ -85,15 +87,21 @@ impl Engine {
         attempts: &[Attempt],
         leases: &[LeaseId],
     ) -> Result<Vec<Settled>, EngineError> {
-        let mut early = self.early_successes(worker_id, attempts);
         let are_plain = !self.registry.has_limits() && attempts.iter().all(Attempt::is_plain_success);
+        let is_sqlite = matches!(self.store.database, Database::Sqlite(_));
+        let mut early = None;
+        if is_sqlite || (are_plain && attempts.iter().all(|it| it.place.is_shared())) {
+            early = Some(self.early_successes(worker_id, attempts).await?);
+        }
         let is_ready = |early: &mut Early| are_plain && early.successes.len() == attempts.len();
         if let Some(ready) = early.take_if(is_ready) {
             if self.settle_early(worker_id, attempts, leases, ready).await? {
                 return Ok(vec![Settled::Recorded(Status::Succeeded); attempts.len()]);
             }
-            early = self.early_successes(worker_id, attempts);
+            early = Some(self.early_successes(worker_id, attempts).await?);
         }
+        // Elsewhere whoever holds the rows says what time it is.
+        let early = early.filter(|_| is_sqlite);
         let early_at = early.as_ref().map(|early| early.at);
         let mut tx = self.store.begin().await?;
         let mut writes = JobWrites::default();
@@ -139,12 +147,12 @@ struct Early {
 }
 
 impl Engine {
-    /// On SQLite only one transaction at a time can write, so whatever can be computed is before it begins. That takes a clock that can be read without it: this host's.
-    fn early_successes(&self, worker_id: &str, attempts: &[Attempt]) -> Option<Early> {
-        let Database::Sqlite(_) = self.store.database else {
-            return None;
-        };
-        let at = self.store.clock.host();
+    /// On SQLite only one transaction at a time can write, so whatever can be computed is before it begins, by this host's
+    /// clock, which is the one that counts there. On PostgreSQL what is known before is one statement, and a
+    /// round trip instead of four; by the server's clock as it was heard lately, and not before anything was leased.
+    async fn early_successes(&self, worker_id: &str, attempts: &[Attempt]) -> Result<Early, EngineError> {
+        let leased_at = attempts.iter().map(|attempt| attempt.leased_at).max();
+        let at = self.store.about_now().await?.max(leased_at.unwrap_or_default());
         let writer = Writer { actor: &format!("worker:{worker_id}"), worker_id, now: at };
         let success = |attempt: &Attempt| {
             let (job, outcome) = (attempt.leased.clone(), attempt.outcome.clone());
@@ -152,7 +160,7 @@ impl Engine {
             Some((attempt.leased.job_id, done))
         };
         let successes = attempts.iter().filter(|it| it.is_plain_success()).filter_map(success).collect();
-        Some(Early { at, successes })
+        Ok(Early { at, successes })
     }
 
     /// Where every attempt succeeded and brings nothing else, nothing needs to be read: what was computed is
@@ -169,7 +177,12 @@ impl Engine {
         for attempt in attempts {
             let job = attempt.leased.job_id;
             jobs.push((job, attempt.fence()));
-            writes.append(early.successes.remove(&job).map(|done| done.records).unwrap_or_default());
+            let records = early.successes.remove(&job).map(|done| done.records).unwrap_or_default();
+            if attempt.place.is_shared() {
+                writes.finish_member(&attempt.place, early.at, records);
+            } else {
+                writes.append(records);
+            }
         }
         writes.end_leases(leases.iter().copied());
         let finishing = Finishing { worker_id: worker_id.to_owned(), at: early.at, jobs };

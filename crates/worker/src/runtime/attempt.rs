@@ -31,7 +31,7 @@ enum Ended {
 
 /// Run a leased job and say what came of it.
 pub(super) async fn run(engine: &Engine, leased: LeasedJob, cx: Context) -> Attempt {
-    let state = leased.job;
+    let (state, leased_at) = (leased.job, leased.leased_at);
     let job = Job {
         id: state.job_id,
         tenant_id: state.tenant_id,
@@ -62,12 +62,13 @@ pub(super) async fn run(engine: &Engine, leased: LeasedJob, cx: Context) -> Atte
             failure.error.message
         );
     }
-    Attempt { leased: state, place: leased.place, outcome, effects }
+    Attempt { leased: state, leased_at, place: leased.place, outcome, effects }
 }
 
 /// A job that was leased and not started, because the worker stopped or the lease was lost before.
 pub(super) fn not_started(leased: LeasedJob) -> Attempt {
-    Attempt { leased: leased.job, place: leased.place, outcome: Outcome::Released, effects: Effects::none() }
+    let LeasedJob { job, leased_at, place, .. } = leased;
+    Attempt { leased: job, leased_at, place, outcome: Outcome::Released, effects: Effects::none() }
 }
 
 async fn within_limits(job_type: &JobType, job: RawJob, cx: &Context) -> Ended {

@@ -167,8 +167,10 @@ async fn in_time<T>(
 }
 
 async fn asked_to_cancel(shared: &Shared, jobs: Vec<JobId>) -> Result<Vec<JobId>, EngineError> {
-    let mut tx = shared.engine.store.begin_read().await?;
-    Ok(cancel_requests(&mut tx.conn(), &jobs).await?)
+    let mut tx = shared.engine.store.glance().await?;
+    let asked = cancel_requests(&mut tx.conn(), &jobs).await?;
+    tx.commit().await?;
+    Ok(asked)
 }
 
 #[cfg(test)]

@@ -30,8 +30,6 @@ pub(super) struct Leaser<'a> {
     /// Where leased jobs run.
     pub(super) places: &'a mut Places,
     pub(super) stop: &'a CancellationToken,
-    /// Engines on connections of their own, each for one lease after the other.
-    pub(super) idle: Vec<Engine>,
     /// Leases under way.
     pub(super) under_way: JoinSet<Lease>,
     /// How many jobs those may bring.
@@ -116,21 +114,19 @@ impl Leaser<'_> {
         let mut is_quiet = false;
         if has_looked {
             let store = &self.shared.engine.store;
-            let mut tx = store.begin_read().await?;
+            // At the same moment: a job taken back between two looks would be seen by neither.
+            let looks_twice = options.until_idle && is_empty_handed;
+            let mut tx = if looks_twice { store.begin_read().await? } else { store.glance().await? };
             let asked_at = Instant::now();
             let found = waiting_lanes(&mut tx.conn(), &store.clock).await?;
             lanes.looked(found, asked_at.elapsed(), now, &options);
-            // At the same moment: a job taken back between two looks would be seen by neither.
-            is_quiet = options.until_idle
-                && is_empty_handed
-                && !is_any_running(&mut tx.conn(), |lane| options.is_mine(lane)).await?;
+            is_quiet = looks_twice && !is_any_running(&mut tx.conn(), |lane| options.is_mine(lane)).await?;
+            tx.commit().await?;
         }
         let room = self.shared.room(self.asked);
         let is_worth_it = room.is_worth_a_lease && (self.under_way.is_empty() || room.is_worth_a_second);
-        if !lanes.is_empty()
-            && is_worth_it
-            && let Some(engine) = self.idle.pop()
-        {
+        if !lanes.is_empty() && is_worth_it && self.under_way.len() < self.shared.engines.at_once() {
+            let engine = self.shared.engines.take();
             self.asked += room.jobs;
             self.begun += 1;
             let is_first = self.under_way.is_empty();
@@ -157,7 +153,7 @@ impl Leaser<'_> {
     /// A lease came back. Did it bring anything?
     fn leased(&mut self, lanes: &mut ReadyLanes, lease: Lease) -> Result<bool, EngineError> {
         let Lease { engine, asking: Asking { plan, room, begun, is_first }, asked_at, leased } = lease;
-        self.idle.push(engine);
+        self.shared.engines.put_back(engine);
         self.asked -= room;
         let leased = leased?;
         let elapsed_ms = asked_at.elapsed().as_millis();

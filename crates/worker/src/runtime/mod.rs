@@ -1,6 +1,7 @@
 //! The worker: leases jobs, runs their handlers, keeps the leases, settles the outcomes.
 
 mod attempt;
+mod engines;
 mod held;
 mod keeper;
 mod lanes;
@@ -17,7 +18,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bpc_core::TenantId;
-use bpc_eventstore::Database;
 use bpc_eventstore::seal::KeyFile;
 use bpc_projections::Lane;
 use tokio::sync::mpsc;
@@ -147,7 +147,7 @@ impl Worker {
         }
         let (finished, settling) = mpsc::channel(shared.options.batch * 2);
         let mut settler = JoinSet::new();
-        settler.spawn(settle_all(Arc::clone(&shared), engines(&shared.engine), settling));
+        settler.spawn(settle_all(Arc::clone(&shared), settling));
 
         let mut places = Places::new(Arc::clone(&shared), finished, stop.clone());
         let leaser = Leaser {
@@ -155,7 +155,6 @@ impl Worker {
             hints,
             places: &mut places,
             stop: &stop,
-            idle: engines(&shared.engine),
             under_way: JoinSet::new(),
             asked: 0,
             begun: 0,
@@ -169,14 +168,4 @@ impl Worker {
         helpers.wait().await;
         ended.map(|()| shared.counts.report())
     }
-}
-
-/// As many engines, each on a connection of its own, as there can usefully be transactions of a kind at a
-/// time: while one waits for the disk or is made ready another can be written, but SQLite has one writer.
-fn engines(engine: &Engine) -> Vec<Engine> {
-    let at_once = match engine.store.database {
-        Database::Postgres(_) => 2,
-        Database::Sqlite(_) => 1,
-    };
-    (0..at_once).map(|_| engine.dedicated()).collect()
 }

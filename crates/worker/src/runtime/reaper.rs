@@ -16,6 +16,11 @@ const BATCH: u32 = 1000;
 /// Reap and schedule until `stop`.
 pub(super) async fn reap_all(shared: Arc<Shared>, stop: CancellationToken) {
     let mut ticks_done = HashSet::new();
+    // Not at the same moments as the leaser looks: one connection then serves both.
+    let began = tokio::time::timeout(shared.options.poll_interval / 2, stop.cancelled());
+    if began.await.is_ok() {
+        return;
+    }
     loop {
         if let Err(error) = reap(&shared).await {
             report(&error, "cannot take expired leases back");

@@ -25,6 +25,8 @@ const LAST_PASSES_MAX: usize = 64;
 /// Seal until `stop`, and once more then: a worker that ends leaves nothing of its own unsealed.
 pub(super) async fn seal_all(shared: Arc<Shared>, key_file: KeyFile, stop: CancellationToken) {
     let mut sealing = Sealing { shared, key_file, sealer: None, told: None };
+    // The leaser looks first, and then its connection serves the sealer, too.
+    let _ = tokio::time::timeout(INTERVAL, stop.cancelled()).await;
     while !stop.is_cancelled() {
         let pause = sealing.pass().await.map_or(INTERVAL, |sealed| pause_after(&sealed));
         tokio::select! {
@@ -97,7 +99,7 @@ impl Sealing {
                 return None;
             }
         };
-        let store = self.shared.engine.store.dedicated();
+        let store = self.shared.engine.store.clone();
         let state = KeyState::File(self.key_file.state_path());
         let options = SealOptions { is_patient: true, ..SealOptions::default() };
         Some(Sealer::new(store, secret, state, options))

@@ -16,45 +16,47 @@ use crate::error::EngineError;
 use super::shared::Shared;
 
 const LINGER: Duration = Duration::from_millis(1);
+/// Attempts that are worth settling while others are being settled.
+const SECOND_BATCH: usize = 250;
 
-/// Settle what finishes, as many batches at a time as there are engines, until every sender is gone and nothing waits.
-/// The engine that was used last is used first: one that is never needed never opens its connection.
-pub(super) async fn settle_all(
-    shared: Arc<Shared>,
-    mut idle: Vec<Engine>,
-    mut finished: mpsc::Receiver<Attempt>,
-) {
+/// Settle what finishes, as many batches at a time as is useful, until every sender is gone and nothing waits.
+pub(super) async fn settle_all(shared: Arc<Shared>, mut finished: mpsc::Receiver<Attempt>) {
     let mut under_way = JoinSet::new();
     loop {
-        while let Some(settled) = under_way.try_join_next() {
-            idle.push(settled.expect(NO_PANIC));
+        while under_way.len() >= shared.engines.at_once() {
+            under_way.join_next().await.transpose().expect(NO_PANIC);
         }
-        if idle.is_empty() {
-            idle.extend(under_way.join_next().await.map(|settled| settled.expect(NO_PANIC)));
-        }
-        let batch = gather(&shared, &mut finished).await;
+        let mut batch = gather(&shared, &mut finished).await;
         if batch.is_empty() {
             break;
         }
-        while let Some(settled) = under_way.try_join_next() {
-            idle.push(settled.expect(NO_PANIC));
+        while under_way.try_join_next().transpose().expect(NO_PANIC).is_some() {}
+        // Few are as soon settled after the batch before as beside it, and take no connection from anybody.
+        while !under_way.is_empty() && batch.len() < SECOND_BATCH {
+            let room = shared.options.batch - batch.len();
+            tokio::select! {
+                settled = under_way.join_next() => drop(settled.transpose().expect(NO_PANIC)),
+                count = finished.recv_many(&mut batch, room), if room > 0 && !finished.is_closed() => {
+                    if count == 0 {
+                        break;
+                    }
+                }
+            }
         }
-        let engine = idle.pop().expect("waited for");
-        under_way.spawn(settle_with(Arc::clone(&shared), engine, batch));
+        under_way.spawn(settle_one_batch(Arc::clone(&shared), batch));
     }
-    while let Some(settled) = under_way.join_next().await {
-        settled.expect(NO_PANIC);
-    }
+    under_way.join_all().await;
 }
 
 const NO_PANIC: &str = "settling does not panic";
 
-async fn settle_with(shared: Arc<Shared>, engine: Engine, batch: Vec<Attempt>) -> Engine {
+async fn settle_one_batch(shared: Arc<Shared>, batch: Vec<Attempt>) {
+    let engine = shared.engines.take();
     let started = Instant::now();
     settle(&shared, &engine, &batch).await;
     let elapsed_ms = started.elapsed().as_millis();
     tracing::debug!(worker.id = shared.options.worker_id, jobs = batch.len(), elapsed_ms, "settled");
-    engine
+    shared.engines.put_back(engine);
 }
 
 /// What has finished, or nothing if nothing ever will.

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use crate::engine::{Attempt, Engine};
 
+use super::engines::Engines;
 use super::held::HeldJobs;
 use super::pace::Pace;
 use super::{WorkerOptions, WorkerReport};
@@ -16,6 +17,7 @@ use super::{WorkerOptions, WorkerReport};
 /// One worker's state.
 pub(super) struct Shared {
     pub(super) engine: Engine,
+    pub(super) engines: Engines,
     pub(super) options: Arc<WorkerOptions>,
     pub(super) held: HeldJobs,
     /// A job was let go of, so there may be room for others.
@@ -31,6 +33,7 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(engine: Engine, options: Arc<WorkerOptions>) -> Self {
         Shared {
+            engines: Engines::of(engine.clone()),
             engine,
             options,
             held: HeldJobs::default(),
@@ -89,8 +92,8 @@ pub(super) struct Room {
 
 /// All payloads of a lease come as one answer, which PostgreSQL limits to a gigabyte.
 const LEASE_MAX: usize = 2048;
-/// Fewer jobs than this are not worth walking over those that another lease has locked.
-const SECOND_LEASE: usize = 250;
+/// Fewer jobs than this are not worth walking over those that another lease has locked, nor another connection.
+const SECOND_LEASE: usize = 1000;
 
 /// What has been done so far.
 #[derive(Debug, Default)]

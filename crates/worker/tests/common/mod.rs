@@ -208,7 +208,13 @@ pub fn lane(tenant_id: TenantId, queue: &str, room: usize) -> LaneRoom {
 }
 
 pub fn ended(leased: &LeasedJob, outcome: Outcome, effects: Effects) -> Attempt {
-    Attempt { leased: leased.job.clone(), place: leased.place.clone(), outcome, effects }
+    Attempt {
+        leased: leased.job.clone(),
+        leased_at: leased.leased_at,
+        place: leased.place.clone(),
+        outcome,
+        effects,
+    }
 }
 
 pub fn succeeded(leased: &LeasedJob, effects: Effects) -> Attempt {

@@ -9,13 +9,15 @@ use std::sync::Arc;
 use bpc_core::job::Lease;
 use bpc_core::{JobId, Members, TenantId, Timestamp};
 use bpc_eventstore::StoreError;
-use bpc_eventstore::postgres::Composed;
+use bpc_eventstore::postgres::{Composed, append_cohorts};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row};
 use uuid::Uuid;
 
 use crate::cohort::{CohortWrites, HeldPiece, LEASED, Member, Piece};
 use crate::list::Running;
+use crate::postgres::delete_leases;
+use crate::write::JobWrites;
 
 pub(crate) use due::{DueMembers, due_members};
 pub(crate) use leave::{leave_alone, leave_cohorts, leave_due, leave_expired};
@@ -44,6 +46,40 @@ pub(crate) fn write_pieces(
         statement.part(include_str!("delete_pieces.sql"), |args| args.add(over))?;
     }
     finish_members(held().filter(|held| !held.finished.is_empty()).collect(), statement)
+}
+
+/// What `writes` says of members that succeeded, as one statement that needs no transaction around it: it fails, by a
+/// division by zero, unless this worker holds all of them as it leased them.
+pub(crate) fn finish_alone(
+    writes: &JobWrites,
+    worker_id: &str,
+    now: Option<Timestamp>,
+) -> Result<Composed, StoreError> {
+    let mut statement = Composed::default();
+    let held: Vec<&HeldPiece> = writes.cohorts.held.values().collect();
+    for part in [include_str!("finish_whole_pieces.sql"), include_str!("finish_parts_of_pieces.sql")] {
+        statement.part(part, |args| {
+            args.add(column!(held, held => held.piece.piece_id))?;
+            args.add(column!(held, held => held.finished.0 as i64))?;
+            args.add(worker_id)?;
+            args.add(now.map(Timestamp::as_micros))
+        })?;
+    }
+    append_cohorts(writes.cohorts.events(), &mut statement)?;
+    finish_members(held, &mut statement)?;
+    delete_leases(writes, &mut statement)?;
+    let are_all = "SELECT 1 / ((SELECT count(*) FROM p1) + (SELECT count(*) FROM p2) = $1)::int";
+    statement.select(are_all, |args| args.add(writes.cohorts.held.len() as i64))?;
+    Ok(statement)
+}
+
+/// Did a statement of [`finish_alone`] fail because not all of them are held?
+pub(crate) fn are_not_held(error: &StoreError) -> bool {
+    const DIVISION_BY_ZERO: &str = "22012";
+    let StoreError::Database(error) = error else {
+        return false;
+    };
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == DIVISION_BY_ZERO)
 }
 
 fn insert_pieces(
