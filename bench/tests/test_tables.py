@@ -42,9 +42,9 @@ class Tables(unittest.TestCase):
 
 
 class Crowd(unittest.TestCase):
-    def test_the_pace_leaves_out_the_time_until_a_fifth_is_done(self):
+    def test_the_pace_is_that_of_the_second_half(self):
         counts = [(0.0, 0), (5.0, 10), (6.0, 25), (7.0, 60), (8.0, 100), (9.0, 100)]
-        self.assertEqual(crowd.pace(counts, 100), 37.5)
+        self.assertEqual(crowd.pace(counts, 100), 40)
         self.assertIsNone(crowd.pace([(1.0, 0), (2.0, 100)], 100))
         self.assertIsNone(crowd.pace([], 100))
 
