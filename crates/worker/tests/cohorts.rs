@@ -96,6 +96,32 @@ bpc_testkit::on_both_databases! {
         scene.assert_sound().await;
     }
 
+    async fn successes_of_which_the_answer_was_lost_are_recorded_once(db) {
+        let scene = Scene::still(&db).await;
+        enqueue_all(&scene, 70).await;
+        let leased = scene.lease("w", 70).await;
+        succeed(&scene, &leased[..40]).await;
+        // Told again, along with others: those are not kept from it.
+        let settled = succeed(&scene, &leased).await;
+        assert!(settled[..40].iter().all(|it| *it == Settled::Already), "{settled:?}");
+        assert!(settled[40..].iter().all(|it| *it == Settled::Recorded(Status::Succeeded)), "{settled:?}");
+        assert_eq!(scene.events_of("SUCCEEDED").await, 70);
+        scene.assert_sound().await;
+    }
+
+    async fn whoever_does_not_hold_them_cannot_finish_them(db) {
+        let scene = Scene::still(&db).await;
+        enqueue_all(&scene, 8).await;
+        let leased = scene.lease("w", 8).await;
+        let attempts: Vec<_> = leased.iter().map(|leased| succeeded(leased, Effects::none())).collect();
+        let settled = scene.engine.settle("another", &attempts).await.unwrap();
+        assert!(settled.iter().all(|it| *it == Settled::Refused), "{settled:?}");
+        assert_eq!(scene.events_of("SUCCEEDED").await, 0);
+        let settled = succeed(&scene, &leased).await;
+        assert!(settled.iter().all(|it| *it == Settled::Recorded(Status::Succeeded)), "{settled:?}");
+        scene.assert_sound().await;
+    }
+
     async fn one_can_be_cancelled_while_the_others_wait_or_run(db) {
         let scene = Scene::still(&db).await;
         let all = enqueue_all(&scene, 12).await;

@@ -69,12 +69,10 @@ impl Drop for PgTx {
             return;
         };
         if self.is_begun {
-            let (pool, at_hand) = (self.pool.clone(), self.at_hand.clone());
             runtime.spawn(async move {
-                // Otherwise the pool sees to what is left of the connection, and closes it.
-                match conn.execute(sqlx::raw_sql("ROLLBACK")).await {
-                    Ok(_) => at_hand.keep(&pool, conn),
-                    Err(_) => drop(conn.detach()),
+                // Then to the pool, and not to where it was at hand: whoever asked meanwhile waits there.
+                if conn.execute(sqlx::raw_sql("ROLLBACK")).await.is_err() {
+                    drop(conn.detach());
                 }
             });
         }

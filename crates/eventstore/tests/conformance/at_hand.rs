@@ -39,9 +39,31 @@ async fn everybody_gets_a_connection_while_one_is_at_hand() {
     let store = two_connections(&db).await;
     for _ in 0..10 {
         ask(&store).await;
+        let (one, two) = (pool(&store).acquire().await.unwrap(), pool(&store).acquire().await.unwrap());
+        drop((one, two));
         let (one, two) = (store.begin().await.unwrap(), store.begin_read().await.unwrap());
         drop((one, two));
     }
+}
+
+#[tokio::test]
+async fn whoever_has_one_connection_begins_again_at_once_whatever_became_of_the_transaction_before() {
+    let db = TestDatabase::postgres().await;
+    let store = two_connections(&db).await.dedicated();
+    let begun = std::time::Instant::now();
+    for _ in 0..20 {
+        drop(store.begin().await.unwrap());
+        store.begin().await.unwrap().commit().await.unwrap();
+        drop(store.glance().await.unwrap());
+        let given_up = tokio::time::timeout(Duration::from_micros(50), store.begin_read()).await;
+        drop(given_up);
+        let mut failed = store.begin().await.unwrap();
+        failed.conn().execute("SELECT 1 / 0").await.unwrap_err();
+        drop(failed);
+    }
+    assert_eq!(pool(&store).size(), 1);
+    // Waiting for it in vain takes as long as a connection may.
+    assert!(begun.elapsed() < StoreOptions::default().acquire_timeout, "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -35,6 +35,11 @@ impl Engines {
         self.idle().push(engine);
     }
 
+    /// Let go of those that nobody uses, for the end.
+    pub(super) fn close(&self) {
+        self.idle().clear();
+    }
+
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Engine>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

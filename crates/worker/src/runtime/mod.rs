@@ -163,6 +163,7 @@ impl Worker {
 
         places.wind_down().await;
         settler.join_all().await;
+        shared.engines.close();
         helpers_stop.cancel();
         helpers.close();
         helpers.wait().await;

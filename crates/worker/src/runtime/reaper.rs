@@ -16,21 +16,20 @@ const BATCH: u32 = 1000;
 /// Reap and schedule until `stop`.
 pub(super) async fn reap_all(shared: Arc<Shared>, stop: CancellationToken) {
     let mut ticks_done = HashSet::new();
-    // Not at the same moments as the leaser looks: one connection then serves both.
-    let began = tokio::time::timeout(shared.options.poll_interval / 2, stop.cancelled());
-    if began.await.is_ok() {
-        return;
-    }
+    // Leases are looked for half an interval after the leaser looks for work: one connection then serves both.
+    let pause = || tokio::time::timeout(shared.options.poll_interval / 2, stop.cancelled());
     loop {
-        if let Err(error) = reap(&shared).await {
-            report(&error, "cannot take expired leases back");
-        }
         if let Err(error) = schedule(&shared, &mut ticks_done).await {
             report(&error, "cannot enqueue what is scheduled");
         }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(shared.options.poll_interval) => {}
+        if pause().await.is_ok() {
+            return;
+        }
+        if let Err(error) = reap(&shared).await {
+            report(&error, "cannot take expired leases back");
+        }
+        if pause().await.is_ok() {
+            return;
         }
     }
 }

@@ -34,9 +34,7 @@ pub(super) async fn seal_all(shared: Arc<Shared>, key_file: KeyFile, stop: Cance
             () = tokio::time::sleep(pause) => {}
         }
     }
-    if let Some(sealer) = &mut sealing.sealer {
-        sealer.leave_nothing();
-    }
+    sealing.leave_nothing();
     for _ in 0..LAST_PASSES_MAX {
         if !sealing.pass().await.is_some_and(|sealed| sealed.has_more) {
             break;
@@ -81,6 +79,16 @@ impl Sealing {
                 }
                 None
             }
+        }
+    }
+
+    /// For the last passes, also of a worker that ends before its first.
+    fn leave_nothing(&mut self) {
+        if self.sealer.is_none() {
+            self.sealer = self.open();
+        }
+        if let Some(sealer) = &mut self.sealer {
+            sealer.leave_nothing();
         }
     }
 

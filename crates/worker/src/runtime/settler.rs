@@ -18,6 +18,8 @@ use super::shared::Shared;
 const LINGER: Duration = Duration::from_millis(1);
 /// Attempts that are worth settling while others are being settled.
 const SECOND_BATCH: usize = 250;
+/// How long fewer than that wait for those.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Settle what finishes, as many batches at a time as is useful, until every sender is gone and nothing waits.
 pub(super) async fn settle_all(shared: Arc<Shared>, mut finished: mpsc::Receiver<Attempt>) {
@@ -31,11 +33,14 @@ pub(super) async fn settle_all(shared: Arc<Shared>, mut finished: mpsc::Receiver
             break;
         }
         while under_way.try_join_next().transpose().expect(NO_PANIC).is_some() {}
-        // Few are as soon settled after the batch before as beside it, and take no connection from anybody.
+        // Few are about as soon settled after the batch before as beside it, and take no connection from anybody; unless
+        // that one waits for something.
+        let until = tokio::time::Instant::now() + PATIENCE;
         while !under_way.is_empty() && batch.len() < SECOND_BATCH {
             let room = shared.options.batch - batch.len();
             tokio::select! {
                 settled = under_way.join_next() => drop(settled.transpose().expect(NO_PANIC)),
+                () = tokio::time::sleep_until(until) => break,
                 count = finished.recv_many(&mut batch, room), if room > 0 && !finished.is_closed() => {
                     if count == 0 {
                         break;

@@ -65,11 +65,12 @@ impl Shared {
 
     /// How many jobs may be leased now, while so many are being.
     pub(super) fn room(&self, asked: usize) -> Room {
-        let ahead = self.pace().ahead(Instant::now(), self.options.concurrency, self.options.batch);
+        let batch = self.options.batch.min(LEASE_MAX);
+        let ahead = self.pace().ahead(Instant::now(), self.options.concurrency, batch);
         // Three times: while one batch is settled and another run, a third is leased. So no lease takes all there
         // is room for, or leasing and settling would wait for each other in turn.
         let capacity = self.options.concurrency + 3 * ahead;
-        let most = self.options.batch.min(ahead.max(self.options.concurrency)).min(LEASE_MAX);
+        let most = batch.min(ahead.max(self.options.concurrency));
         let jobs = capacity.saturating_sub(self.held.len() + asked).min(most);
         Room { jobs, is_worth_a_lease: jobs > 0 && jobs >= ahead, is_worth_a_second: jobs >= SECOND_LEASE }
     }
