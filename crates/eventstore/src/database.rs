@@ -1,6 +1,7 @@
 //! The two databases behind one set of enums. Portable SQL is written once and run through
 //! [`portable!`](crate::portable); hot operations match on the enum and speak each tongue.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use sqlx::pool::PoolConnection;
@@ -39,6 +40,13 @@ pub struct Scribes {
 }
 
 impl SqlitePools {
+    /// The file that changes with everything that is written; none for a database that no other process can open.
+    pub fn written_file(&self) -> Option<PathBuf> {
+        let mut file = self.scribes.as_ref()?.writer.file().as_os_str().to_owned();
+        file.push("-wal");
+        Some(file.into())
+    }
+
     /// Do this in a transaction that writes, on a thread that does nothing else; `None` if there is none.
     pub async fn write<T: Send + 'static>(
         &self,

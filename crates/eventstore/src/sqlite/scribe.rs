@@ -4,7 +4,7 @@
 //! and each row of an answer back: where thousands of rows a second are written that takes more time than
 //! SQLite itself. What is a transaction of its own, and known before it begins, goes over in one piece.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -59,6 +59,11 @@ impl Scribe {
 
     fn new(file: PathBuf, role: Role) -> Self {
         Scribe(Arc::new(Desk { file, role, work: Mutex::default() }))
+    }
+
+    /// Where it writes.
+    pub(crate) fn file(&self) -> &Path {
+        &self.0.file
     }
 
     /// Do this in a transaction; durable when it returns. On an error nothing is written. Nor is anything if

@@ -27,7 +27,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::wake::{WakeOptions, consume, listen};
+use crate::wake::{WakeOptions, consume, listen, watch_file};
 
 use keeper::keep_all;
 use leaser::Leaser;
@@ -136,6 +136,9 @@ impl Worker {
         let hints = shared.engine.hints.subscribe();
         if shared.options.wake.listen {
             helpers.spawn(listen(shared.engine.clone(), helpers_stop.clone()));
+            let holder = Arc::clone(&shared);
+            let is_idle = move || holder.held.len() == 0;
+            helpers.spawn(watch_file(shared.engine.clone(), is_idle, helpers_stop.clone()));
         }
         if let Some(rabbit) = &shared.options.wake.rabbit {
             helpers.spawn(consume(rabbit.clone(), shared.engine.hints.clone(), helpers_stop.clone()));

@@ -1,12 +1,14 @@
 //! Wake-ups: hints that work may be waiting. Losing any of them costs a poll interval and nothing
 //! else, because polling is the truth.
 
+mod file;
 mod listen;
 mod rabbit;
 
 use bpc_projections::Lane;
 use tokio::sync::broadcast;
 
+pub(crate) use file::watch_file;
 pub(crate) use listen::listen;
 pub use rabbit::Trigger;
 pub(crate) use rabbit::consume;
@@ -14,7 +16,7 @@ pub(crate) use rabbit::consume;
 /// Where a worker listens besides polling.
 #[derive(Clone, Debug)]
 pub struct WakeOptions {
-    /// `LISTEN` on PostgreSQL, on a connection of its own. Has no meaning on SQLite.
+    /// To what others write: `LISTEN` on PostgreSQL, on a connection of its own; on SQLite, changes of the file.
     pub listen: bool,
     /// A RabbitMQ trigger.
     pub rabbit: Option<RabbitOptions>,

@@ -85,6 +85,19 @@ async fn a_notification_wakes_a_worker_of_another_process_on_postgres() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_process_writes_wakes_a_worker_on_sqlite() {
+    let db = TestDatabase::sqlite().await;
+    let scene = Scene::ticking(&db).await;
+    let elsewhere = scene.elsewhere().await;
+    let working = asleep(&scene).await;
+    for _ in 0..3 {
+        starts_promptly(&scene, &elsewhere).await;
+    }
+    working.stop().await;
+    scene.assert_sound().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_listener_listens_again_on_postgres() {
     let db = TestDatabase::postgres().await;
     let scene = Scene::ticking(&db).await;
