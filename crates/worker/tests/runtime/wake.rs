@@ -86,7 +86,7 @@ async fn a_notification_wakes_a_worker_of_another_process_on_postgres() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_process_writes_wakes_a_worker_on_sqlite() {
-    let db = TestDatabase::sqlite().await;
+    let db = TestDatabase::sqlite();
     let scene = Scene::ticking(&db).await;
     let elsewhere = scene.elsewhere().await;
     let working = asleep(&scene).await;
